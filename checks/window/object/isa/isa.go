@@ -8,12 +8,29 @@
 // beside it.
 package isa
 
-// Reg is a register, or a stack slot of the current frame, in a decoder's own
-// numbering. Registers are 0..63 (so that a set of them is one word); NoReg is none.
+// Reg is a register in its instruction set's own numbering (the file of each decoder
+// says which). Registers are 0..63, so that a set of them is one word; NoReg is none.
+// A register that always reads zero (riscv x0, arm64 xzr) is never named: the decoder
+// turns it into a Const or a Move, and drops a write to it.
 type Reg int16
 
 // NoReg stands for "no register".
 const NoReg Reg = -1
+
+// The registers that a verifier has to know by name.
+const (
+	ARM64SP    Reg = 31
+	ARM64LR    Reg = 30
+	ARMSP      Reg = 13 // A32 and Thumb alike
+	ARMLR      Reg = 14
+	ARMPC      Reg = 15
+	PowerPCSP  Reg = 1
+	PowerPCTOC Reg = 2  // 64 bit only
+	PowerPCLR  Reg = 32 // after the 32 general registers
+	PowerPCCTR Reg = 33
+	RISCVRA    Reg = 1
+	RISCVSP    Reg = 2
+)
 
 // Flow says where control goes after an instruction.
 type Flow uint8
@@ -53,10 +70,28 @@ const (
 // segment register; arm64: ttbr0, ttbr1, PAN).
 type Control uint8
 
+// The control registers. An instruction names at most one of them.
+const (
+	NoControl Control = iota
+	MDAP              // powerpc 8xx: SPR 794, MD_AP
+	AMR               // powerpc book3s64: SPR 29, the Authority Mask Register
+	PID               // powerpc booke: SPR 48
+	Segment           // powerpc book3s32: any segment register (mtsr, mtsrin, mfsr, mfsrin)
+	TTBR0             // arm64: TTBR0_EL1
+	TTBR1             // arm64: TTBR1_EL1
+	PAN               // arm64: PSTATE.PAN; SourceImm is the bit where Source is NoReg
+	DACR              // arm: the Domain Access Control Register, p15 0 c3 c0 0
+	TTBCR             // arm with LPAE: the Translation Table Base Control Register, p15 0 c2 c0 2
+	SSTATUS           // riscv: CSR 0x100; SUM is bit 18
+)
+
 // Op is the arithmetic of an Effect.
 type Op uint8
 
-// The operations. Those with an immediate use Imm, and A as the first operand.
+// The operations. Those with an immediate use Imm, and A as the first operand. A
+// 32-bit operation of a 64-bit machine is only given where its result is that of the
+// 64-bit one for the values that a window register can hold; else the register is in
+// Written without an Effect.
 const (
 	NoOp         Op = iota
 	Const           // Dst = Imm
@@ -76,18 +111,31 @@ const (
 	Sub             // Dst = A - B
 	Insert16        // arm movt, arm64 movk: 16 bits of Imm at bit B (as a number), the rest of A
 	ReadControl     // Dst = the control register Insn.Control
-	Load            // Dst = the stack slot Imm (offset from the stack pointer)
-	Store           // the stack slot Imm = A
-	LoadConst       // Dst = memory at A + Imm: a constant if that address is known and read-only
+	Load            // Dst = the stack slot Imm (offset from the stack pointer before the instruction), a word
+	Store           // the stack slot Imm = A, a word; A is NoReg for a zero
+	LoadConst       // Dst = memory at A + Imm: a constant if that address is known and read-only. B as a number is the width in bytes, negative: sign-extended. A is NoReg: at the address of this instruction + Imm
 	Address         // Dst = the address of this instruction + Imm (adr, auipc), before relocation
+	Page            // Dst = the 4 KiB page of this instruction + Imm (arm64 adrp), before relocation
+	Lost            // the stack bytes from slot Imm on, B (as a number) of them, hold something else now
+	StoreAt         // memory at B + Imm = A, a word, B no stack pointer: a slot if B is a frame pointer
+	Insert          // powerpc rlwimi, rldimi; arm bfi: Dst = A &^ Imm | rotl(B, Shift) & Imm (32 bits wide on 32-bit machines and for rlwimi)
+	AddShifted      // Dst = A + B << Imm, as table jumps use it
+	LoadIndexed     // Dst = memory at A + B << (Imm>>8), |int8(Imm)| bytes, negative: sign-extended; A is NoReg: as for LoadConst
+	CompareImm      // no Dst: A is compared with Imm by the condition that follows (the bound of a table jump)
+	Compare         // no Dst: A is compared with B
 )
 
-// Effect is what an instruction does to one register or stack slot.
+// Effect is what an instruction does to one register or stack slot. All effects of
+// an instruction read the state from before it; a verifier first forgets what Written
+// names, then sets each Dst (every Dst is in Written too). An AddImm of the stack
+// pointer to itself moves the frame: slots are to be renumbered by -Imm, after the
+// other effects. Any other change of the stack pointer loses all slots.
 type Effect struct {
-	Op   Op
-	Dst  Reg
-	A, B Reg
-	Imm  int64
+	Op    Op
+	Shift uint8 // Insert only
+	Dst   Reg
+	A, B  Reg
+	Imm   int64
 }
 
 // Memory says how an instruction touches memory, for accesses listed in the
@@ -108,13 +156,13 @@ type Insn struct {
 	Window      Window
 	Control     Control
 	Memory      Memory
-	Conditional bool   // executed only under a condition (arm): its effects may not happen
+	Conditional bool   // executed only under a condition (arm): window, effects and calls may not happen
 	HasTarget   bool   // Target is known before relocation
 	Target      int64  // displacement in bytes from the first byte of the instruction
-	Source      Reg    // for Write, SetBits, ClearBits and indirect jumps
-	SourceImm   uint64 // for SetBits/ClearBits by immediate (riscv csrsi), where Source is NoReg
+	Source      Reg    // for Write, SetBits, ClearBits and indirect jumps and calls through a register
+	SourceImm   uint64 // for Write, SetBits, ClearBits by immediate (riscv csrsi, arm64 msr pan), where Source is NoReg
 	Written     uint64 // set of registers 0..63 whose value is lost or changed
-	Effects     [2]Effect
+	Effects     [3]Effect
 	NumEffects  uint8
 }
 
@@ -122,6 +170,7 @@ type Insn struct {
 type Decoder interface {
 	// Decode reads the instruction at the start of code into in, which it
 	// overwrites. Code that is not a valid instruction gives false, with Len set
-	// to the smallest step by which decoding may go on.
+	// to the smallest step by which decoding may go on (never beyond the end of
+	// code, 0 only if code is empty). It never allocates and never fails otherwise.
 	Decode(code []byte, in *Insn) bool
 }
