@@ -73,17 +73,6 @@ type Uncompiled struct {
 	Reason string // "#ifdef CONFIG_X: needs CONFIG_X=y", "arch/mips: no target builds it"
 }
 
-// ApplyError says which patch did not apply, in git's own words.
-type ApplyError struct {
-	Patch int // position in the series, 1-based
-	Title string
-	Git   string // what git printed
-}
-
-func (e *ApplyError) Error() string {
-	return "patch " + e.Title + " does not apply:\n" + e.Git
-}
-
 // Verdict is the outcome of a review.
 type Verdict struct {
 	Series     *mail.Series // what was reviewed
