@@ -54,6 +54,10 @@ type Target struct {
 	Objects  []string // relative paths of the objects compared
 	Seconds  float64
 	Notes    []string
+
+	// SourceOnly is why compiled code cannot show a window here: "no window
+	// instructions there". Empty where it can.
+	SourceOnly string
 }
 
 // WindowChange is the number of windows that a function opens on one target.

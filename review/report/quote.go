@@ -168,24 +168,29 @@ func (q *quoter) before(file string, line, last, k int) (string, int) {
 func lineBefore(f *gitdiff.File, line int) (int, bool) {
 	shift := 0
 	for _, frag := range f.TextFragments {
-		if line < int(frag.NewPosition) {
+		old, start := int(frag.OldPosition), int(frag.NewPosition)
+		// A side without lines is numbered by the line above it.
+		if frag.OldLines == 0 {
+			old++
+		}
+		if frag.NewLines == 0 {
+			start++
+		}
+		if line < start {
 			break
 		}
-		if line < int(frag.NewPosition+frag.NewLines) {
-			before, after := int(frag.OldPosition), int(frag.NewPosition)
-			for _, l := range frag.Lines {
-				if l.New() && after == line {
-					return before, l.Op == gitdiff.OpContext
-				}
-				if l.New() {
-					after++
-				}
-				if l.Old() {
-					before++
-				}
+		for _, l := range frag.Lines {
+			if l.New() && start == line {
+				return old, l.Op == gitdiff.OpContext
+			}
+			if l.New() {
+				start++
+			}
+			if l.Old() {
+				old++
 			}
 		}
-		shift = int(frag.OldPosition+frag.OldLines) - int(frag.NewPosition+frag.NewLines)
+		shift = old - start
 	}
 	return line + shift, true
 }

@@ -1,0 +1,146 @@
+package report
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"uabot/checks"
+	"uabot/review"
+)
+
+// maxLabel is the width at which the targets before a piece of evidence are wrapped.
+const maxLabel = 28
+
+// seen is one line of evidence: what was seen, on which targets.
+type seen struct {
+	targets []string
+	what    string
+}
+
+// tellEvidence groups the targets that saw the same, in the order of the review.
+func (t *text) tellEvidence(p *page, f *review.Finding) {
+	rows := t.evidence(f)
+	width := 15
+	labels := make([][]string, len(rows))
+	for i, row := range rows {
+		labels[i] = wrappedAt(row.targets, maxLabel)
+		for _, label := range labels[i] {
+			width = max(width, utf8.RuneCountInString(label))
+		}
+	}
+	gap := strings.Repeat(" ", len(indent)+width+2)
+	for i, row := range rows {
+		text := wrapped(gap, gap, row.what)
+		for n := range max(len(text), len(labels[i])) {
+			label, what := "", ""
+			if n < len(labels[i]) {
+				label = labels[i][n]
+			}
+			if n < len(text) {
+				what = text[n][len(gap):]
+			}
+			p.line("%s%s  %s", indent, pad(label, width), what)
+		}
+	}
+}
+
+func wrappedAt(words []string, width int) []string {
+	var lines []string
+	for _, word := range words {
+		if n := len(lines); n > 0 && len(lines[n-1])+1+len(word) <= width {
+			lines[n-1] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+func (t *text) evidence(f *review.Finding) []seen {
+	// Targets in the order of the review, then those it does not know.
+	var names []string
+	for _, target := range t.v.Targets {
+		names = append(names, target.Name)
+	}
+	for _, e := range f.Evidence {
+		if !slices.Contains(names, e.Target) {
+			names = append(names, e.Target)
+		}
+	}
+	var rows []seen
+	for _, name := range names {
+		best := strongest(f.Evidence, name)
+		if best == nil {
+			continue
+		}
+		label := phrase(name)
+		if name == "" {
+			label = "in the patch"
+		}
+		what := t.sawWhat(f, best)
+		i := slices.IndexFunc(rows, func(r seen) bool { return r.what == what })
+		if i < 0 {
+			rows = append(rows, seen{what: what})
+			i = len(rows) - 1
+		}
+		rows[i].targets = append(rows[i].targets, label)
+	}
+	return rows
+}
+
+// strength ranks the checks by how near to the running machine they look; those that
+// are not named stand between.
+var strength = map[string]int{"objtool": -2, "object code": -1, "source": 1}
+
+func strongest(list []checks.Evidence, target string) *checks.Evidence {
+	var best *checks.Evidence
+	for i := range list {
+		e := &list[i]
+		if e.Target == target && (best == nil || strength[e.Check] < strength[best.Check]) {
+			best = e
+		}
+	}
+	return best
+}
+
+var (
+	// "snd-pcm.o: warning: objtool: .altinstr_replacement+0x9: redundant UACCESS disable"
+	objtoolLine = regexp.MustCompile(`^(?:\S*/)?([^\s/:]+\.o): (?:warning: |error: )?(?:objtool: )?(?:\S+\+0x[0-9a-f]+: )?(.+)$`)
+	// "sound/core/pcm_native.c:3101:9: error: ..."
+	atPlace = regexp.MustCompile(`^\S+:\d+(?::\d+)?: (.+)$`)
+)
+
+// sawWhat says in a few words what a check saw.
+func (t *text) sawWhat(f *review.Finding, e *checks.Evidence) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(e.Text), "\n")
+	first = phrase(first)
+	check := phrase(e.Check)
+	switch e.Check {
+	case "objtool":
+		if m := objtoolLine.FindStringSubmatch(first); m != nil {
+			return "objtool, " + m[1] + ": " + m[2]
+		}
+	case "object code":
+		return check // offsets differ from target to target and say nothing to a reader
+	case "source":
+		for _, target := range t.v.Targets {
+			if target.Name == e.Target && target.SourceOnly != "" {
+				return "source only: " + phrase(target.SourceOnly)
+			}
+		}
+		return "source only"
+	}
+	if m := atPlace.FindStringSubmatch(first); m != nil {
+		first = m[1]
+	}
+	if first == "" || strings.Contains(phrase(f.Title), first) {
+		return check
+	}
+	// A compiler's "error: x" under the title "x" would say it twice.
+	if kind, rest, ok := strings.Cut(first, ": "); ok && strings.Contains(phrase(f.Title), rest) {
+		return check + " " + kind
+	}
+	return check + ": " + first
+}
