@@ -2,6 +2,8 @@ package checks
 
 import (
 	"context"
+	"path"
+	"strings"
 
 	"uabot/config"
 )
@@ -12,6 +14,31 @@ type Built struct {
 	Source string // the tree's root, absolute
 	Output string // the kbuild output directory (O=), absolute
 	Units  []Unit
+
+	// SourceAs is the tree's root as the compiler was told it, since it may have run
+	// where the tree lies elsewhere ("/src"): what file names in objects, dumps and
+	// messages begin with. OutputAs is the same for Output.
+	SourceAs string
+	OutputAs string
+}
+
+// Rel brings a file name out of an object, a dump or a message to one relative to
+// the tree, and a name below the output directory (a generated file) to one
+// relative to that. Others are only cleaned.
+func (b *Built) Rel(name string) string {
+	if name == "" {
+		return ""
+	}
+	name = path.Clean(name)
+	for _, root := range []string{b.SourceAs, b.OutputAs, b.Source, b.Output} {
+		if root == "" {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(name, path.Clean(root)+"/"); ok {
+			return rest
+		}
+	}
+	return name
 }
 
 // Unit is one translation unit of a Built.
