@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"uabot/checks"
 	"uabot/mail"
 	"uabot/review"
 )
@@ -198,7 +197,7 @@ func findingJSON(f *review.Finding) jsonFinding {
 		out.Evidence = append(out.Evidence, jsonEvidence{e.Check, e.Target, capped(e.Text)})
 	}
 	if f.Fix != nil {
-		fix := jsonFix(checks.Fix(*f.Fix))
+		fix := jsonFix(*f.Fix)
 		out.Fix = &fix
 	}
 	return out
