@@ -3,6 +3,11 @@
 //
 // Raw bytes come in, and are kept whatever can be made of them; what goes out is
 // a Series whose patches stand in order and can be handed to `git am`.
+//
+// What a patch mail says (author, title, log, diff) is what `git mailinfo` says:
+// its rules are followed here line by line, since its child process for each mail
+// of an archive is too slow. Where this package knows better (HTML alternatives,
+// signatures, list-rewritten senders) the code says so.
 package mail
 
 import (
@@ -32,6 +37,10 @@ type Message struct {
 	ListID     string
 	Body       string   // the text, decoded to UTF-8, lines end in \n
 	Warnings   []string // what was odd and how it was read all the same
+
+	sender Address // From, or who is behind a From that a list has rewritten
+	date   string  // the Date header as it stands, for git
+	text   []text  // what Body was made of
 }
 
 // Patch is a message with a diff.
@@ -44,17 +53,23 @@ type Patch struct {
 	Title    string   // the subject without the brackets
 	Author   Address  // the true author, as git mailinfo would say
 	Log      string   // the commit message below the title
-	Diff     string   // from the first line of the diff on, UTF-8
+	Diff     string   // from the line that ends the log on, in the bytes of the mail: git does not convert a diff
 	Files    []*gitdiff.File
+	// DiffError says why Files are not all that the diff holds; nil when they are.
+	// Refuse returns it.
+	DiffError error
+
+	date string // as git mailinfo gives it
 }
 
 // Series is one posting: the patches of one revision, with an optional cover letter.
 type Series struct {
+	ID       string // Message-ID of the cover letter, else of the first patch received
 	Subject  string // title of the cover letter, else of the first patch
 	Version  int
 	Total    int
 	Prefixes []string
-	Author   Address
+	Author   Address // who sent it
 	Date     time.Time
 	Cover    *Message // nil when there is none
 	Patches  []*Patch // in order of number; those that are missing are left out
@@ -63,3 +78,6 @@ type Series struct {
 	Lineage  string   // the same for all revisions of one work
 	Replies  []*Message
 }
+
+// Complete reports whether every patch of the posting was received.
+func (s *Series) Complete() bool { return len(s.Missing) == 0 && len(s.Patches) > 0 }

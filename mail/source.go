@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -75,3 +76,30 @@ type Waiter interface {
 // again: a connection that broke, a server that was too busy. Any other error
 // wants a person: a wrong address, a refused password.
 var ErrTemporary = errors.New("temporary")
+
+// Canonical returns a mail's bytes as all sources give them: no mbox "From " line
+// in front, every line ended by \n, the last one too, and an empty line after a
+// header that has no body. Sources differ in just these, for the same mail.
+func Canonical(raw []byte) []byte {
+	raw = bytes.TrimLeft(raw, "\r\n")
+	if bytes.HasPrefix(raw, []byte("From ")) {
+		_, raw, _ = bytes.Cut(raw, []byte("\n"))
+	}
+	if bytes.Contains(raw, []byte("\r\n")) {
+		raw = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
+	}
+	header, body, ok := bytes.Cut(raw, []byte("\n\n"))
+	switch {
+	case !ok:
+		header = bytes.TrimRight(raw, "\n")
+		fallthrough
+	case len(bytes.TrimLeft(body, "\n")) == 0:
+		if len(header) == 0 {
+			return nil
+		}
+		return append(bytes.Clone(header), "\n\n"...)
+	case !bytes.HasSuffix(raw, []byte("\n")):
+		return append(bytes.Clone(raw), '\n')
+	}
+	return raw
+}
