@@ -65,6 +65,22 @@ const (
 	Restore          // the state is popped (x86 popf)
 )
 
+// Condition says when a Branch is taken, or a Conditional instruction executed, in
+// terms of the comparison before it (riscv: of its own Compare): A above B and so on,
+// unsigned, as the bound of a table jump is tested.
+type Condition uint8
+
+// The conditions.
+const (
+	Other Condition = iota // a condition that is none of these
+	Equal
+	NotEqual
+	Above
+	AboveEqual
+	Below
+	BelowEqual
+)
+
 // Control names the control register that a Window Write or a ReadControl effect
 // is about, where an instruction set has several (powerpc: SPR 794, SPR 29, a
 // segment register; arm64: ttbr0, ttbr1, PAN).
@@ -130,6 +146,10 @@ const (
 // names, then sets each Dst (every Dst is in Written too). An AddImm of the stack
 // pointer to itself moves the frame: slots are to be renumbered by -Imm, after the
 // other effects. Any other change of the stack pointer loses all slots.
+//
+// Immediates are those of the bytes: where a relocation lies on the instruction, Imm
+// (and the Const 0 of an "li r,0" or "lui r,0") is not the value yet. A register that is
+// moved through an addition of 0 is an AddImm, so that this can be told from a Move.
 type Effect struct {
 	Op    Op
 	Shift uint8 // Insert only
@@ -156,12 +176,13 @@ type Insn struct {
 	Window      Window
 	Control     Control
 	Memory      Memory
-	Conditional bool   // executed only under a condition (arm): window, effects and calls may not happen
-	HasTarget   bool   // Target is known before relocation
-	Target      int64  // displacement in bytes from the first byte of the instruction
-	Source      Reg    // for Write, SetBits, ClearBits and indirect jumps and calls through a register
-	SourceImm   uint64 // for Write, SetBits, ClearBits by immediate (riscv csrsi, arm64 msr pan), where Source is NoReg
-	Written     uint64 // set of registers 0..63 whose value is lost or changed
+	Conditional bool      // executed only under a condition (arm): window, effects and calls may not happen
+	When        Condition // of Branch, BranchReturn, BranchIndirect and Conditional
+	HasTarget   bool      // Target is known before relocation
+	Target      int64     // displacement in bytes from the first byte of the instruction
+	Source      Reg       // for Write, SetBits, ClearBits and indirect jumps and calls through a register
+	SourceImm   uint64    // for Write, SetBits, ClearBits by immediate (riscv csrsi, arm64 msr pan), where Source is NoReg
+	Written     uint64    // set of registers 0..63 whose value is lost or changed
 	Effects     [3]Effect
 	NumEffects  uint8
 }

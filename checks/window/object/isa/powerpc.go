@@ -21,22 +21,52 @@ import "encoding/binary"
 // a load that is not from the stack is a LoadConst with the displacement of the
 // instruction, whose relocation lies at its 16-bit field: offset 2 (BE) or 0 (LE).
 //
-// Flow: twi, tw, tdi, td that always trap (TO = 31) are Trap, and so are conditional ones
-// never; rfi, rfid, hrfid, rfci, rfdi, rfmci and rfscv are Stop; sc and scv are Next.
+// Flow: tw, twi, td, tdi that always trap (TO = 31) are Trap, conditional ones (BUG_ON) are
+// Next; rfi, rfid, hrfid, rfci, rfdi, rfmci and rfscv are Stop; sc and scv are Next.
 // bcl 20,31,$+4 (reads the address of the next instruction) is Next and writes the link
 // register. Conditional bclrl, bcctrl are CallIndirect and Conditional.
 type powerpc struct {
-	long  bool
-	order binary.ByteOrder
+	long       bool
+	bigEndian  bool
+	main, op31 *table
 }
 
 // PowerPC returns the decoder for 32 or 64 bit code of the byte order.
 func PowerPC(bits int, order binary.ByteOrder) Decoder {
-	return &powerpc{long: bits == 64, order: order}
+	d := &powerpc{long: bits == 64, bigEndian: order == binary.BigEndian}
+	if d.long {
+		d.main, d.op31 = power64(), power64X()
+	} else {
+		d.main, d.op31 = power32(), power32X()
+	}
+	return d
+}
+
+func (d *powerpc) word(b []byte) uint32 {
+	if d.bigEndian {
+		return binary.BigEndian.Uint32(b)
+	}
+	return binary.LittleEndian.Uint32(b)
 }
 
 func (d *powerpc) Decode(code []byte, in *Insn) bool {
 	in.reset()
-	in.Len = uint8(min(len(code), 4))
-	return false
+	if len(code) < 4 {
+		in.Len = uint8(len(code))
+		return false
+	}
+	in.Len = 4
+	w := d.word(code)
+	switch w >> 26 {
+	case 1: // book I, section 1.6: a prefix and its suffix
+		if len(code) < 8 {
+			return false
+		}
+		in.Len = 8
+		in.writes(pRT(d.word(code[4:]))) // paddi, pld and so on; a vector's number does no harm
+		return true
+	case 31:
+		return d.op31.decode(in, w)
+	}
+	return d.main.decode(in, w)
 }

@@ -1,0 +1,441 @@
+package isa
+
+import (
+	"bufio"
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"uabot/internal/testenv"
+)
+
+// machine is one instruction set as binutils and gcc know it.
+type machine struct {
+	name    string
+	tools   string // the prefix of gcc and objdump
+	cflags  []string
+	options []string // of objdump, for objects
+	raw     []string // of objdump, for a file of bare instructions; nil: no such test
+	thumb   bool     // bare instructions are halfwords
+	elf     elf.Machine
+	class   elf.Class
+	order   binary.ByteOrder
+	decoder func() Decoder
+	flow    func(mnemonic, operands string) Flow
+	reads   func(raw string) []byte // the bytes of a line
+	minimum int                     // instructions that have to be compared, without kernel objects
+}
+
+var machines = []machine{
+	{name: "x86-64", tools: "x86_64-linux-gnu-", elf: elf.EM_X86_64, class: elf.ELFCLASS64, order: binary.LittleEndian,
+		decoder: func() Decoder { return X86(64) }, flow: x86Flow, reads: byteGroups, minimum: 300_000},
+	{name: "i386", tools: "x86_64-linux-gnu-", cflags: []string{"-m32"}, elf: elf.EM_386, class: elf.ELFCLASS32, order: binary.LittleEndian,
+		decoder: func() Decoder { return X86(32) }, flow: x86Flow, reads: byteGroups, minimum: 100_000},
+	{name: "ppc32", tools: "powerpc-linux-gnu-", options: []string{"-Mraw"}, raw: []string{"-m", "powerpc:common", "-EB", "-Mraw"},
+		elf: elf.EM_PPC, class: elf.ELFCLASS32, order: binary.BigEndian,
+		decoder: func() Decoder { return PowerPC(32, binary.BigEndian) }, flow: powerFlow, reads: byteGroups, minimum: 300_000},
+	{name: "ppc64le", tools: "powerpc64le-linux-gnu-", options: []string{"-Mraw"}, raw: []string{"-m", "powerpc:common64", "-EL", "-Mraw"},
+		elf: elf.EM_PPC64, class: elf.ELFCLASS64, order: binary.LittleEndian,
+		decoder: func() Decoder { return PowerPC(64, binary.LittleEndian) }, flow: powerFlow, reads: byteGroups, minimum: 300_000},
+	{name: "ppc64be", tools: "powerpc64le-linux-gnu-", cflags: []string{"-mbig", "-mabi=elfv1"}, options: []string{"-Mraw"},
+		elf: elf.EM_PPC64, class: elf.ELFCLASS64, order: binary.BigEndian,
+		decoder: func() Decoder { return PowerPC(64, binary.BigEndian) }, flow: powerFlow, reads: byteGroups, minimum: 100_000},
+	{name: "arm64", tools: "aarch64-linux-gnu-", raw: []string{"-m", "aarch64"},
+		elf: elf.EM_AARCH64, class: elf.ELFCLASS64, order: binary.LittleEndian,
+		decoder: ARM64, flow: arm64Flow, reads: wordGroups, minimum: 300_000},
+	{name: "arm", tools: "arm-linux-gnueabihf-", cflags: []string{"-marm", "-march=armv7-a"}, raw: []string{"-m", "armv8-a"},
+		elf: elf.EM_ARM, class: elf.ELFCLASS32, order: binary.LittleEndian,
+		decoder: ARM, flow: armFlow, reads: wordGroups, minimum: 300_000},
+	{name: "thumb", tools: "arm-linux-gnueabihf-", cflags: []string{"-mthumb", "-march=armv7-a"}, raw: []string{"-m", "armv8-a", "-Mforce-thumb"}, thumb: true,
+		elf: elf.EM_ARM, class: elf.ELFCLASS32, order: binary.LittleEndian,
+		decoder: Thumb, flow: armFlow, reads: wordGroups, minimum: 300_000},
+	{name: "riscv64", tools: "riscv64-linux-gnu-", options: []string{"-Mno-aliases"}, raw: []string{"-m", "riscv:rv64", "-Mno-aliases"},
+		elf: elf.EM_RISCV, class: elf.ELFCLASS64, order: binary.LittleEndian,
+		decoder: RISCV64, flow: riscvFlow, reads: wordGroups, minimum: 300_000},
+}
+
+// byteGroups reads "7c 08 02 a6", bytes in the order of memory.
+func byteGroups(raw string) []byte {
+	var b []byte
+	for _, g := range strings.Fields(raw) {
+		v, err := strconv.ParseUint(g, 16, 8)
+		if err != nil || len(g) != 2 {
+			return nil
+		}
+		b = append(b, byte(v))
+	}
+	return b
+}
+
+// wordGroups reads "d503201f" or "f000 f800": little-endian words or halfwords.
+func wordGroups(raw string) []byte {
+	var b []byte
+	for _, g := range strings.Fields(raw) {
+		v, err := strconv.ParseUint(g, 16, 64)
+		if err != nil {
+			return nil
+		}
+		for i := 0; i < len(g)/2; i++ {
+			b = append(b, byte(v>>(8*i)))
+		}
+	}
+	return b
+}
+
+// listed is one instruction as objdump lists it.
+type listed struct {
+	address            uint64
+	offset, size       int // in the run's code
+	mnemonic, operands string
+}
+
+// run is a stretch of listed instructions, one after the other.
+type run struct {
+	code  []byte
+	insns []listed
+}
+
+// list reads a listing, and gives each run of instructions to f. Data in code ends one;
+// so does a change between A32 and T32.
+func list(t *testing.T, m *machine, objdump string, args []string, f func(*run)) {
+	t.Helper()
+	cmd := exec.Command(objdump, args...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("running objdump: %v", err)
+	}
+	r := &run{}
+	flush := func() {
+		if len(r.insns) > 0 {
+			f(r)
+		}
+		r = &run{}
+	}
+	s := bufio.NewScanner(out)
+	s.Buffer(make([]byte, 1<<20), 1<<20)
+	for s.Scan() {
+		line := s.Text()
+		parts := strings.SplitN(line, "\t", 4)
+		address, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(parts[0]), ":"), 16, 64)
+		if len(parts) < 3 || err != nil || !strings.HasSuffix(parts[0], ":") {
+			flush()
+			continue
+		}
+		raw := strings.TrimSpace(parts[1])
+		b := m.reads(raw)
+		if m.elf == elf.EM_ARM && (strings.IndexByte(raw+" ", ' ') == 4) != m.thumb || strings.HasPrefix(parts[2], ".") && !strings.HasPrefix(parts[2], ".long") || len(b) == 0 {
+			flush()
+			continue
+		}
+		i := listed{address: address, offset: len(r.code), size: len(b), mnemonic: parts[2]}
+		if len(parts) == 4 {
+			i.operands = parts[3]
+		}
+		if name, operands, ok := strings.Cut(i.mnemonic, " "); ok {
+			i.mnemonic, i.operands = name, strings.TrimSpace(operands)+i.operands
+		}
+		r.code = append(r.code, b...)
+		r.insns = append(r.insns, i)
+		if len(r.insns) > 1<<16 {
+			flush()
+		}
+	}
+	flush()
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil && !strings.Contains(stderr.String(), "not recognized") {
+		t.Fatalf("objdump %v: %v: %s", args, err, stderr.String())
+	}
+}
+
+// undecoded says that objdump found no instruction in the bytes, or one that the
+// architecture leaves open.
+func undecoded(i *listed) bool {
+	return strings.HasPrefix(i.mnemonic, ".") || strings.Contains(i.mnemonic, "(bad)") || strings.Contains(i.operands, "(bad)") ||
+		strings.Contains(i.mnemonic, "undefined") || strings.Contains(i.operands, "UNDEFINED") || strings.Contains(i.operands, "UNPREDICTABLE") ||
+		strings.HasPrefix(i.mnemonic, "0x") || strings.Contains(i.operands, "undefined")
+}
+
+// target is the address that a direct branch is listed with.
+func target(operands string) (uint64, bool) {
+	operands, _, _ = strings.Cut(operands, "#")
+	operands, _, _ = strings.Cut(operands, "@")
+	operands, _, _ = strings.Cut(operands, "//")
+	operands, _, _ = strings.Cut(operands, "<")
+	operands = strings.TrimSpace(operands)
+	if i := strings.LastIndexAny(operands, ", "); i >= 0 {
+		operands = operands[i+1:]
+	}
+	v, err := strconv.ParseUint(strings.TrimPrefix(operands, "0x"), 16, 64)
+	return v, err == nil
+}
+
+// tally counts what was compared, and complains about what differs.
+type tally struct {
+	t                   *testing.T
+	insns, branches     int
+	differ, unknown     int
+	targets, bytesTotal int
+	seen                map[string]int
+}
+
+// compare decodes the whole run in order and holds it against the listing.
+func (c *tally) compare(m *machine, r *run) {
+	d := m.decoder()
+	var in Insn
+	for k := range r.insns {
+		i := &r.insns[k]
+		code := r.code[i.offset:]
+		ok := d.Decode(code, &in)
+		if undecoded(i) {
+			continue
+		}
+		c.insns++
+		c.bytesTotal += i.size
+		want := m.flow(i.mnemonic, i.operands)
+		if v, ok := target(i.operands); ok && i.mnemonic == "bcl" && v == i.address+4 && want == Call && !in.Conditional {
+			want = Next // it asks for its own address
+		}
+		bad := ""
+		switch {
+		case !ok:
+			bad = "not decoded"
+		case int(in.Len) != i.size:
+			bad = fmt.Sprintf("length %d, not %d", in.Len, i.size)
+		case in.Flow != want:
+			bad = fmt.Sprintf("flow %d, not %d", in.Flow, want)
+		}
+		if bad == "" && want != Next {
+			c.branches++
+			if in.HasTarget {
+				c.targets++
+				v, ok := target(i.operands)
+				got := i.address + uint64(in.Target)
+				if m.class == elf.ELFCLASS32 {
+					got, v = uint64(uint32(got)), uint64(uint32(v))
+				}
+				if !ok || got != v {
+					bad = fmt.Sprintf("target %x, not %x", got, v)
+				}
+			} else if (want == Jump || want == Branch || want == Call) && !absolute(m, i.mnemonic) {
+				bad = "no target"
+			}
+		}
+		if bad != "" {
+			c.differ++
+			key := i.mnemonic + bad[:4]
+			c.seen[key]++
+			if c.seen[key] <= 2 && len(c.seen) < 60 {
+				c.t.Errorf("%s: %x: % x %s %s: %s", m.name, i.address, code[:i.size], i.mnemonic, i.operands, bad)
+			}
+		}
+	}
+}
+
+// absolute says that a branch has no displacement: powerpc's ba, and what changes to A32
+// or is far on x86.
+func absolute(m *machine, mnemonic string) bool {
+	switch m.elf {
+	case elf.EM_PPC, elf.EM_PPC64:
+		return strings.HasSuffix(strings.TrimRight(mnemonic, "+-"), "a")
+	case elf.EM_ARM:
+		return m.thumb && strings.HasPrefix(mnemonic, "blx")
+	case elf.EM_386, elf.EM_X86_64:
+		return strings.HasPrefix(mnemonic, "l")
+	}
+	return false
+}
+
+// TestAgainstObjdump decodes the libraries that gcc brings for each target, generated C
+// code, and the kernel objects below UABOT_OBJECTS if it is set.
+func TestAgainstObjdump(t *testing.T) {
+	testenv.NotShort(t)
+	total := 0
+	kernel := kernelObjects(t)
+	for i := range machines {
+		m := &machines[i]
+		t.Run(m.name, func(t *testing.T) {
+			tools := testenv.Tool(t, m.tools+"objdump", m.tools+"gcc")
+			c := &tally{t: t, seen: map[string]int{}}
+			files := append(kernel[m.kind()], generated(t, m, tools[1])...)
+			files = append(files, libraries(t, m, tools[1])...)
+			for from := 0; from < len(files); from += 50 {
+				args := append([]string{"-dwz"}, m.options...)
+				args = append(args, files[from:min(from+50, len(files))]...)
+				list(t, m, tools[0], args, func(r *run) { c.compare(m, r) })
+			}
+			total += c.insns
+			t.Logf("%s: %d files, %d instructions, %d bytes, %d not sequential, %d of them with a target: %d differ",
+				m.name, len(files), c.insns, c.bytesTotal, c.branches, c.targets, c.differ)
+			if c.insns < m.minimum {
+				t.Errorf("compared %d instructions, fewer than %d", c.insns, m.minimum)
+			}
+		})
+	}
+	if t.Failed() || total == 0 {
+		return
+	}
+	t.Logf("all: %d instructions", total)
+	if total < 2_000_000 {
+		t.Errorf("compared %d instructions, fewer than 2,000,000", total)
+	}
+}
+
+// kind is what objects of m have in their ELF header.
+func (m *machine) kind() string { return fmt.Sprint(m.elf, m.class, m.order) }
+
+// kernelObjects finds the objects below UABOT_OBJECTS, by kind.
+func kernelObjects(t *testing.T) map[string][]string {
+	found := map[string][]string{}
+	dir := os.Getenv("UABOT_OBJECTS")
+	if dir == "" {
+		return found
+	}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".o") {
+			return err
+		}
+		f, err := elf.Open(path)
+		if err != nil {
+			return nil // not an object
+		}
+		defer f.Close()
+		kind := fmt.Sprint(f.Machine, f.Class, f.ByteOrder)
+		found[kind] = append(found[kind], path)
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("looking for objects below UABOT_OBJECTS: %v", err)
+	}
+	return found
+}
+
+// libraries are the archives beside libgcc.a, where they hold code of m.
+func libraries(t *testing.T, m *machine, gcc string) []string {
+	t.Helper()
+	if len(m.cflags) > 0 && !m.thumb { // these flavours have no libraries of their own
+		return nil
+	}
+	out, err := exec.Command(gcc, "-print-libgcc-file-name").Output()
+	if err != nil {
+		t.Fatalf("asking gcc for libgcc.a: %v", err)
+	}
+	archives, err := filepath.Glob(filepath.Join(filepath.Dir(string(out)), "*.a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, path := range archives {
+		// objdump takes minutes for a large object with riscv's many local symbols.
+		if info, err := os.Stat(path); err == nil && (info.Size() < 800_000 || m.elf != elf.EM_RISCV) {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// generated compiles C code made up for the purpose: branches, switches, loops, calls
+// through pointers, arithmetic of all widths.
+func generated(t *testing.T, m *machine, gcc string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	var objects []string
+	for i, opt := range []string{"-O2", "-Os", "-O1"} {
+		src := filepath.Join(dir, fmt.Sprintf("g%d.c", i))
+		obj := strings.TrimSuffix(src, ".c") + ".o"
+		if err := os.WriteFile(src, generateC(rand.New(rand.NewPCG(uint64(i), 1)), 700), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		args := append([]string{"-c", "-w", "-ffreestanding", opt, "-o", obj, src}, m.cflags...)
+		if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+			t.Fatalf("compiling generated code: %v\n%s", err, out)
+		}
+		objects = append(objects, obj)
+	}
+	return objects
+}
+
+func generateC(rng *rand.Rand, functions int) []byte {
+	var b bytes.Buffer
+	types := []string{"signed char", "unsigned char", "short", "unsigned short", "int", "unsigned", "long", "unsigned long", "long long", "unsigned long long"}
+	operators := []string{"+", "-", "*", "&", "|", "^", "<<", ">>"}
+	pick := func(s []string) string { return s[rng.IntN(len(s))] }
+	b.WriteString("struct s { struct s *next; char c; short h; int i; long l; long long q; int (*call)(long, int); };\nextern volatile int sink; extern int ext(long, int); extern void *tab[64];\n")
+	for f := range functions {
+		fmt.Fprintf(&b, "%s f%d(struct s *p, %s a, %s b, int n) {\n%s v = a, w = b; int i;\n", pick(types), f, pick(types), pick(types), pick(types))
+		for range 4 + rng.IntN(10) {
+			switch rng.IntN(9) {
+			case 0:
+				fmt.Fprintf(&b, "if (v %s %d) w = v %s w; else p->q += w;\n", pick([]string{"<", ">", "==", "!=", "<=", ">="}), rng.IntN(70000)-300, pick(operators[:6]))
+			case 1:
+				b.WriteString("switch (n) {\n")
+				for k := range 4 + rng.IntN(9) {
+					fmt.Fprintf(&b, "case %d: v %s= %d; p->i ^= w; break;\n", k, pick(operators[:6]), rng.IntN(1<<20))
+				}
+				b.WriteString("default: return w; }\n")
+			case 2:
+				fmt.Fprintf(&b, "for (i = 0; i < n; i++) { v += ((%s *)p)[i]; p->c ^= w; }\n", pick(types))
+			case 3:
+				fmt.Fprintf(&b, "if (!p->next) return ext(v, w %s %d); p = p->next;\n", pick(operators), 1+rng.IntN(7))
+			case 4:
+				b.WriteString("w += p->call(v, n);\n")
+			case 5:
+				fmt.Fprintf(&b, "v = (v %s %d) %s (w >> %d);\n", pick(operators), 1+rng.IntN(7), pick(operators[:6]), 1+rng.IntN(7))
+			case 6:
+				fmt.Fprintf(&b, "while (w & %d) { w >>= 1; sink = v; if (v == %d) goto out; }\n", 1<<rng.IntN(7), rng.IntN(99))
+			case 7:
+				fmt.Fprintf(&b, "p->l = __sync_fetch_and_add(&p->i, %d); if (__builtin_expect(p->h < 0, 0)) __builtin_trap();\n", rng.IntN(99))
+			case 8:
+				fmt.Fprintf(&b, "p->h = v / (n | 1); v = __builtin_bswap32(w) %% 77u; p->q = (long long)v * w; tab[n & 63] = p;\n")
+			}
+		}
+		b.WriteString("out: return v + w;\n}\n")
+	}
+	return b.Bytes()
+}
+
+// TestAgainstObjdumpRandom decodes random words, which reach encodings that no compiler
+// makes: what objdump calls a branch is one here, and nothing else.
+func TestAgainstObjdumpRandom(t *testing.T) {
+	testenv.NotShort(t)
+	for i := range machines {
+		m := &machines[i]
+		if m.raw == nil {
+			continue
+		}
+		t.Run(m.name, func(t *testing.T) {
+			objdump := testenv.Tool(t, m.tools+"objdump")[0]
+			rng := rand.New(rand.NewPCG(7, uint64(i)))
+			words := make([]byte, 0, 4<<18)
+			for range 1 << 18 {
+				words = binary.LittleEndian.AppendUint32(words, rng.Uint32())
+			}
+			file := filepath.Join(t.TempDir(), "words")
+			if err := os.WriteFile(file, words, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			c := &tally{t: t, seen: map[string]int{}}
+			args := append([]string{"-Dwz", "-b", "binary"}, m.raw...)
+			list(t, m, objdump, append(args, file), func(r *run) { c.compare(m, r) })
+			t.Logf("%s: %d instructions, %d not sequential: %d differ", m.name, c.insns, c.branches, c.differ)
+			if c.insns < 50_000 {
+				t.Errorf("objdump knew only %d of the random words", c.insns)
+			}
+		})
+	}
+}
