@@ -86,9 +86,9 @@ type Verdict struct {
 	Targets    []Target
 	Findings   []Finding
 	Windows    []WindowChange
-	Uncompiled []Uncompiled
-	Reproduce  []string // shell lines that show the first new finding from nothing
-	Notes      []string // limits: "header touched: 40 of 312 including files compiled"
+	Uncompiled []Uncompiled // nil: nobody looked; empty: every changed line was compiled
+	Reproduce  []string     // shell lines that show the first new finding from nothing
+	Notes      []string     // limits: "header touched: 40 of 312 including files compiled"
 	Started    time.Time
 	Seconds    float64
 }

@@ -26,9 +26,18 @@ func (t *text) history(p *page) {
 			before++
 		}
 	}
-	if len(gone) > 0 {
+	switch {
+	case len(gone) > 0 && t.cut.gone == 0:
+		t.left = true
 		p.blank()
-		p.line("Gone with it:")
+		p.line("%s gone with this series.", capital(counted(len(gone), "finding is", "findings are")))
+	case len(gone) > 0:
+		p.blank()
+		what := "series"
+		if len(t.series().Patches) == 1 {
+			what = "patch"
+		}
+		p.line("Gone with this %s:", what)
 		shown := min(len(gone), t.cut.gone)
 		for _, line := range gone[:shown] {
 			p.line("  %s", line)
@@ -41,7 +50,7 @@ func (t *text) history(p *page) {
 		if before == 1 {
 			verbs = [...]string{"was", "stays"}
 		}
-		p.line("%s", sentence(fmt.Sprintf("%s %s there before and %s", counted(before, "finding", "findings"), verbs[0], verbs[1])))
+		p.line("%s %s there before and %s.", capital(counted(before, "finding", "findings")), verbs[0], verbs[1])
 	}
 }
 
@@ -59,13 +68,13 @@ type group struct {
 	names []string
 }
 
-func grouped(groups []group, key, name string) []group {
+func grouped(groups []group, key, target string) []group {
 	i := slices.IndexFunc(groups, func(g group) bool { return g.key == key })
 	if i < 0 {
 		groups = append(groups, group{key: key})
 		i = len(groups) - 1
 	}
-	groups[i].names = append(groups[i].names, phrase(name))
+	groups[i].names = append(groups[i].names, name(target))
 	return groups
 }
 
@@ -77,7 +86,7 @@ func (t *text) coverage(p *page) {
 	warned := slices.ContainsFunc(t.findings, func(f review.Finding) bool { return f.Class == checks.Build })
 	var compilers []group
 	for _, target := range built {
-		compilers = grouped(compilers, phrase(target.Compiler), target.Name)
+		compilers = grouped(compilers, name(target.Compiler), target.Name)
 	}
 	for _, g := range compilers {
 		line := "Built"
@@ -107,7 +116,7 @@ func (t *text) coverage(p *page) {
 		}
 	}
 	tellGroups(p, "Does not compile any more: ", broken)
-	tellGroups(p, "Not built, for no fault of the series: ", failed)
+	tellGroups(p, "Could not be built, not because of the series: ", failed)
 	tellGroups(p, "Not built: ", skipped)
 	t.uncompiled(p, len(built))
 }
@@ -134,6 +143,7 @@ func (t *text) uncompiled(p *page, built int) {
 	runs := t.v.Uncompiled
 	if len(runs) == 0 {
 		switch {
+		case runs == nil: // nobody looked
 		case built == 1:
 			p.line("Every changed line was compiled by it.")
 		case built > 1:
@@ -142,12 +152,17 @@ func (t *text) uncompiled(p *page, built int) {
 		return
 	}
 	p.blank()
+	if t.cut.uncompiled == 0 {
+		t.left = true
+		p.line("None of them compiled the changed lines in %s.", counted(len(runs), "place", "places"))
+		return
+	}
 	p.line("Changed lines that none of them compiled:")
 	shown := min(len(runs), t.cut.uncompiled)
 	var places []string
 	width := 0
 	for _, run := range runs[:shown] {
-		at := fmt.Sprintf("%s:%d", phrase(run.File), run.First)
+		at := fmt.Sprintf("%s:%d", name(run.File), run.First)
 		if run.Last > run.First {
 			at += fmt.Sprintf("-%d", run.Last)
 		}
@@ -164,12 +179,12 @@ func (t *text) uncompiled(p *page, built int) {
 func (t *text) notes(p *page) {
 	var list []string
 	for _, note := range t.v.Notes {
-		list = append(list, sentence(prose(note)))
+		list = append(list, stopped(prose(note)))
 	}
 	var groups []group
 	for _, target := range t.v.Targets {
 		for _, note := range target.Notes {
-			groups = grouped(groups, sentence(prose(note)), target.Name)
+			groups = grouped(groups, stopped(prose(note)), target.Name)
 		}
 	}
 	for _, g := range groups {
@@ -179,6 +194,11 @@ func (t *text) notes(p *page) {
 		return
 	}
 	p.blank()
+	if t.cut.notes == 0 {
+		t.left = true
+		p.line("%s left out.", capital(counted(len(list), "note is", "notes are")))
+		return
+	}
 	shown := min(len(list), t.cut.notes)
 	for _, note := range list[:shown] {
 		p.paragraph("", "  ", note)

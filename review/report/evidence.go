@@ -13,7 +13,8 @@ import (
 // maxLabel is the width at which the targets before a piece of evidence are wrapped.
 const maxLabel = 28
 
-// seen is one line of evidence: what was seen, on which targets.
+// seen is one line of evidence: what was seen, on which targets. What a check of the
+// change itself saw, on no target, is the witness.
 type seen struct {
 	targets []string
 	what    string
@@ -22,12 +23,15 @@ type seen struct {
 // tellEvidence groups the targets that saw the same, in the order of the review.
 func (t *text) tellEvidence(p *page, f *review.Finding) {
 	rows := t.evidence(f)
+	if len(rows) == 0 && (f.Class == checks.Object || f.Class == checks.Source) {
+		p.line("%sRead off the source as patched, not off compiled code.", indent)
+	}
 	width := 15
 	labels := make([][]string, len(rows))
 	for i, row := range rows {
 		labels[i] = wrappedAt(row.targets, maxLabel)
 		for _, label := range labels[i] {
-			width = max(width, utf8.RuneCountInString(label))
+			width = min(max(width, utf8.RuneCountInString(label)), maxLabel)
 		}
 	}
 	gap := strings.Repeat(" ", len(indent)+width+2)
@@ -65,19 +69,15 @@ func (t *text) evidence(f *review.Finding) []seen {
 		names = append(names, target.Name)
 	}
 	for _, e := range f.Evidence {
-		if !slices.Contains(names, e.Target) {
+		if e.Target != "" && !slices.Contains(names, e.Target) {
 			names = append(names, e.Target)
 		}
 	}
 	var rows []seen
-	for _, name := range names {
-		best := strongest(f.Evidence, name)
+	for _, target := range names {
+		best := strongest(f.Evidence, target)
 		if best == nil {
 			continue
-		}
-		label := phrase(name)
-		if name == "" {
-			label = "in the patch"
 		}
 		what := t.sawWhat(f, best)
 		i := slices.IndexFunc(rows, func(r seen) bool { return r.what == what })
@@ -85,7 +85,7 @@ func (t *text) evidence(f *review.Finding) []seen {
 			rows = append(rows, seen{what: what})
 			i = len(rows) - 1
 		}
-		rows[i].targets = append(rows[i].targets, label)
+		rows[i].targets = append(rows[i].targets, name(target))
 	}
 	return rows
 }
@@ -109,14 +109,16 @@ var (
 	// "snd-pcm.o: warning: objtool: .altinstr_replacement+0x9: redundant UACCESS disable"
 	objtoolLine = regexp.MustCompile(`^(?:\S*/)?([^\s/:]+\.o): (?:warning: |error: )?(?:objtool: )?(?:\S+\+0x[0-9a-f]+: )?(.+)$`)
 	// "sound/core/pcm_native.c:3101:9: error: ..."
+	// "[-Wunused-variable]"
+	option  = regexp.MustCompile(`\s*\[-W[^\]]*\]$`)
 	atPlace = regexp.MustCompile(`^\S+:\d+(?::\d+)?: (.+)$`)
 )
 
 // sawWhat says in a few words what a check saw.
 func (t *text) sawWhat(f *review.Finding, e *checks.Evidence) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(e.Text), "\n")
-	first = phrase(first)
-	check := phrase(e.Check)
+	first = bounded(escaped(oneLine(first)), maxSaid)
+	check := name(e.Check)
 	switch e.Check {
 	case "objtool":
 		if m := objtoolLine.FindStringSubmatch(first); m != nil {
@@ -135,11 +137,14 @@ func (t *text) sawWhat(f *review.Finding, e *checks.Evidence) string {
 	if m := atPlace.FindStringSubmatch(first); m != nil {
 		first = m[1]
 	}
-	if first == "" || strings.Contains(phrase(f.Title), first) {
+	said := func(what string) bool {
+		return strings.Contains(phrase(f.Title), strings.TrimSpace(option.ReplaceAllString(what, "")))
+	}
+	if said(first) {
 		return check
 	}
 	// A compiler's "error: x" under the title "x" would say it twice.
-	if kind, rest, ok := strings.Cut(first, ": "); ok && strings.Contains(phrase(f.Title), rest) {
+	if kind, rest, ok := strings.Cut(first, ": "); ok && said(rest) {
 		return check + " " + kind
 	}
 	return check + ": " + first

@@ -20,8 +20,15 @@ const (
 func (t *text) tellFindings(p *page) {
 	told := min(len(t.findings), t.cut.full)
 	for i := range t.findings[:told] {
+		block := &page{}
+		t.tell(block, i+1, &t.findings[i])
+		if n := len(block.lines) - t.cut.block; t.cut.block > 0 && n > 0 {
+			t.left = true
+			block.lines = block.lines[:t.cut.block]
+			block.line("%s(%s on this left out)", indent, counted(n, "more line", "more lines"))
+		}
 		p.blank()
-		t.tell(p, i+1, &t.findings[i])
+		p.lines = append(p.lines, block.lines...)
 	}
 	rest := t.findings[told:]
 	if len(rest) == 0 {
@@ -29,15 +36,7 @@ func (t *text) tellFindings(p *page) {
 	}
 	p.blank()
 	for i := range rest[:min(len(rest), t.cut.listed)] {
-		f := &rest[i]
-		line := phrase(f.Title)
-		if place := place(f); place != "" {
-			line = place + ": " + line
-		}
-		if when := t.when(f); when != "" {
-			line += " (" + when + ")"
-		}
-		p.line("[%d] %s", told+i+1, line)
+		p.line("[%d] %s", told+i+1, t.inALine(&rest[i]))
 	}
 	t.left = true
 	if n := len(rest) - t.cut.listed; n > 0 {
@@ -50,27 +49,53 @@ func (t *text) tellFindings(p *page) {
 	}
 }
 
+func (t *text) inALine(f *review.Finding) string {
+	line := phrase(f.Title)
+	if place := place(f); place != "" {
+		line = place + ": " + line
+	}
+	switch {
+	case f.HealedBy > 0:
+		line += fmt.Sprintf(" (%s, healed by %s)", t.patchName(f.Patch), t.patchName(f.HealedBy))
+	case f.Patch > 0 && len(t.series().Patches) > 1:
+		line += " (" + t.patchName(f.Patch) + ")"
+	}
+	return line
+}
+
 func (t *text) tell(p *page, number int, f *review.Finding) {
 	tag := fmt.Sprintf("[%d] ", number)
-	p.paragraph(tag, strings.Repeat(" ", len(tag)), phrase(f.Title))
+	p.paragraph(tag, strings.Repeat(" ", len(tag)), title(f))
 	t.where(p, f)
-	t.tellWitness(p, f)
+	t.tellWitness(p, f, t.quotes[number-1])
 	p.blank()
 	t.tellEvidence(p, f)
 	if f.Class == checks.Heuristic {
 		p.paragraph(indent, indent, "This rule can be wrong: please look before you change anything.")
 	}
 	if f.Note != "" {
-		p.paragraph(indent, indent, sentence(prose(f.Note)))
+		p.paragraph(indent, indent, stopped(prose(f.Note)))
 	}
 	t.tellFix(p, f.Fix)
+}
+
+// title begins with a capital where it begins with an article: what else stands there
+// may be a name.
+func title(f *review.Finding) string {
+	s := phrase(f.Title)
+	for _, article := range []string{"a ", "an ", "the "} {
+		if strings.HasPrefix(s, article) {
+			return capital(s)
+		}
+	}
+	return s
 }
 
 // where says the place, what it was inlined into, and which patch brings it.
 func (t *text) where(p *page, f *review.Finding) {
 	place, in := place(f), ""
 	if f.Function != "" {
-		in = "in " + phrase(f.Function) + "()"
+		in = "in " + name(f.Function) + "()"
 	}
 	switch {
 	case place == "" || in == "":
@@ -87,7 +112,7 @@ func (t *text) where(p *page, f *review.Finding) {
 		shown := min(n, 2)
 		var chain []string
 		for _, into := range f.Inlined[:shown] {
-			chain = append(chain, phrase(into))
+			chain = append(chain, name(into))
 		}
 		line := "inlined into " + strings.Join(chain, ", that into ")
 		if n > shown {
@@ -102,9 +127,9 @@ func (t *text) where(p *page, f *review.Finding) {
 
 func place(f *review.Finding) string {
 	if f.File == "" || f.Line == 0 {
-		return phrase(f.File)
+		return name(f.File)
 	}
-	return fmt.Sprintf("%s:%d", phrase(f.File), f.Line)
+	return fmt.Sprintf("%s:%d", name(f.File), f.Line)
 }
 
 // when says what the patches have to do with f; nothing where there is only one.
@@ -135,8 +160,7 @@ func (t *text) patchName(position int) string {
 
 // tellWitness weaves the path into the patch's own lines. Lines that the patch has in
 // its diff are quoted as in a reply; all others stand with their place in the source.
-func (t *text) tellWitness(p *page, f *review.Finding) {
-	steps := t.quoter.quotes(f)
+func (t *text) tellWitness(p *page, f *review.Finding, steps []quote) {
 	shown, skipped := chosen(steps, t.cut.witness)
 	for i, step := range shown {
 		var before *quote
@@ -145,9 +169,10 @@ func (t *text) tellWitness(p *page, f *review.Finding) {
 		}
 		if n := skipped[i]; n > 0 {
 			t.left = true
-			p.blank()
+			if before.Note != "" {
+				p.blank()
+			}
 			p.line("%s(%s of the path left out)", noteIndent, counted(n, "line", "lines"))
-			p.blank()
 		} else if before == nil || before.Note != "" || !adjacent(before, &step) {
 			p.blank()
 		}
@@ -219,7 +244,7 @@ func (t *text) tellStep(p *page, f *review.Finding, step *quote) {
 		p.line("> %s%s", op, text)
 		return
 	}
-	place := phrase(step.File)
+	place := name(step.File)
 	if step.Line > 0 {
 		place = fmt.Sprintf("%s:%d", place, step.Line)
 	}
@@ -234,7 +259,7 @@ func (t *text) tellFix(p *page, fix *checks.Fix) {
 		return
 	}
 	if fix.Text != "" {
-		p.paragraph(indent, indent, sentence(prose(fix.Text)))
+		p.paragraph(indent, indent, stopped(prose(fix.Text)))
 	}
 	diff := strings.TrimRight(fix.Diff, "\n")
 	if diff == "" {

@@ -10,7 +10,9 @@ import (
 // Bounds on foreign text, in characters. Quoted code may be wider than prose, but a
 // line of generated code or a tool gone wild must not fill a screen.
 const (
-	maxPhrase = 160 // a title, a reason, what a tool said
+	maxName   = 100 // a file, a function, a target, a compiler; of people see mailbox
+	maxSaid   = 100 // what a tool said, next to the targets
+	maxPhrase = 160 // a title, a reason
 	maxCode   = 200 // one quoted source line
 	maxProse  = 600 // a note of a check
 )
@@ -25,6 +27,9 @@ var plainASCII = strings.NewReplacer(
 // what could steer a terminal or reorder a line is shown as an escape, the length is
 // bounded.
 func phrase(s string) string { return bounded(escaped(oneLine(s)), maxPhrase) }
+
+// name is phrase for a name.
+func name(s string) string { return bounded(escaped(oneLine(s)), maxName) }
 
 // prose is phrase for text that is wrapped.
 func prose(s string) string { return bounded(escaped(oneLine(s)), maxProse) }
@@ -76,7 +81,7 @@ func escaped(s string) string {
 	return b.String()
 }
 
-// bounded cuts s to max characters and says how many it took away.
+// bounded cuts s to max characters and says how many more there were.
 func bounded(s string, max int) string {
 	n := utf8.RuneCountInString(s)
 	if n <= max {
@@ -87,5 +92,5 @@ func bounded(s string, max int) string {
 		_, size := utf8.DecodeRuneInString(s[cut:])
 		cut += size
 	}
-	return fmt.Sprintf("%s [... %d more characters]", strings.TrimRight(s[:cut], " \t"), n-max)
+	return fmt.Sprintf("%s [... %d more]", strings.TrimRight(s[:cut], " \t"), n-max)
 }

@@ -36,7 +36,7 @@ var (
 // Bounds of what is taken over from the mail that is answered.
 const (
 	maxSubject    = 240 // characters
-	maxName       = 80  // characters
+	maxPerson     = 80  // characters of a name
 	maxReferences = 40  // ids; a thread's first stays, then the newest
 	maxHeaderIDs  = 20  // finding ids in the bot's own header
 )
@@ -70,7 +70,7 @@ func Mail(v *review.Verdict, from Identity) ([]byte, error) {
 	// go-message puts a field in front of those that are there: the last comes first.
 	h.Set("Content-Transfer-Encoding", encoding(body))
 	h.SetContentType("text/plain", map[string]string{"charset": "utf-8"})
-	h.Set("MIME-Version", "1.0")
+	addFolded(&h, "MIME-Version", []string{"1.0"}, "") // Set would write Mime-Version
 	own := []string{"review"}
 	for i := range findings[:min(len(findings), maxHeaderIDs)] {
 		own = append(own, findings[i].Identity())
@@ -80,7 +80,7 @@ func Mail(v *review.Verdict, from Identity) ([]byte, error) {
 	h.Set("Auto-Submitted", "auto-generated") // RFC 3834, section 5
 	addFolded(&h, "References", references(parent), " ")
 	h.SetMsgIDList("In-Reply-To", []string{identifier(parent.ID)})
-	h.SetMessageID(replyID(v, findings, from.Address))
+	addFolded(&h, "Message-ID", []string{"<" + replyID(v, findings, from.Address) + ">"}, "")
 	h.SetDate(v.Started.Add(time.Duration(v.Seconds * float64(time.Second))).UTC())
 	h.Set("Subject", subject(parent.Subject))
 	addFolded(&h, "Cc", cc, ", ")
@@ -174,8 +174,8 @@ func mailbox(name, addr string) string {
 	if n := len(name); n > 1 && name[0] == '"' && name[n-1] == '"' {
 		name = visible(name[1 : n-1]) // a parser left the quotes on
 	}
-	if runes := []rune(name); len(runes) > maxName {
-		name = strings.TrimSpace(string(runes[:maxName]))
+	if runes := []rune(name); len(runes) > maxPerson {
+		name = strings.TrimSpace(string(runes[:maxPerson]))
 	}
 	switch {
 	case name == "":
@@ -203,7 +203,7 @@ func subject(of string) string {
 	// What was decoded once must not look encoded again.
 	of = strings.ReplaceAll(visible(of), "=?", "= ?")
 	if len(of) < 3 || !strings.EqualFold(of[:3], "re:") {
-		of = "Re: " + of
+		of = strings.TrimSpace("Re: " + of)
 	}
 	return mime.QEncoding.Encode("utf-8", bounded(of, maxSubject))
 }

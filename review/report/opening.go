@@ -17,13 +17,21 @@ func (t *text) opening(p *page) {
 		about = append(about, fmt.Sprintf("v%d", s.Version))
 	}
 	what := "series"
-	if n := len(s.Patches); n > 1 {
+	switch n := len(s.Patches); {
+	case len(s.Missing) > 0:
+		var missing []string
+		for _, number := range s.Missing {
+			missing = append(missing, fmt.Sprintf("%d/%d", number, s.Total))
+		}
+		verb := "are"
+		if len(missing) == 1 {
+			verb = "is"
+		}
+		about = append(about, fmt.Sprintf("%d of its %d patches: %s %s missing", n, s.Total, listed(missing), verb))
+	case n > 1:
 		about = append(about, fmt.Sprintf("%d patches", n))
-	} else if s.Total <= 1 {
+	case s.Total <= 1:
 		what = "patch"
-	}
-	if len(s.Missing) > 0 {
-		about = append(about, fmt.Sprintf("%d of %d patches missing", len(s.Missing), s.Total))
 	}
 	what = "this " + what
 	if len(about) > 0 {
@@ -42,9 +50,9 @@ func (t *text) opening(p *page) {
 
 func (t *text) baseName() string {
 	if t.v.Base.Name != "" {
-		return phrase(t.v.Base.Name)
+		return name(t.v.Base.Name)
 	}
-	commit := phrase(t.v.Base.Commit)
+	commit := name(t.v.Base.Commit)
 	return commit[:min(12, len(commit))]
 }
 
@@ -53,13 +61,15 @@ func (t *text) builtFor() string {
 	switch {
 	case total == 0:
 		return "built nothing"
+	case built == 0 && total == 1:
+		return "could not build it for " + name(t.v.Targets[0].Name)
 	case built == 0:
-		return fmt.Sprintf("could build it for none of %s", counted(total, "target", "targets"))
+		return fmt.Sprintf("could build it for none of %d targets", total)
 	case built < total:
 		return fmt.Sprintf("built it for %d of %d targets", built, total)
 	}
 	if total == 1 {
-		return "built it for " + phrase(t.v.Targets[0].Name)
+		return "built it for " + name(t.v.Targets[0].Name)
 	}
 	return fmt.Sprintf("built it for %d targets", total)
 }
@@ -83,8 +93,10 @@ func (t *text) outcome() string {
 	if broken > 0 {
 		parts = append(parts, counted(broken, "new problem", "new problems"))
 	}
-	if healed > 0 {
-		parts = append(parts, counted(healed, "problem", "problems")+" in the middle of the series")
+	if healed > 0 && broken > 0 {
+		parts = append(parts, counted(healed, "more", "more")+" in the middle of the series")
+	} else if healed > 0 {
+		parts = append(parts, counted(healed, "in its middle", "in its middle"))
 	}
 	if doubts > 0 {
 		parts = append(parts, counted(doubts, "thing to look at", "things to look at"))
@@ -96,9 +108,9 @@ func (t *text) outcome() string {
 	case len(parts) > 0 && broken+healed == 0:
 		return "No new problem, but " + listed(parts) + ":"
 	case len(parts) > 0 && broken == 0:
-		return "No problem at its end, but " + listed(parts) + ":"
+		return "No new problem at the end of the series, but " + listed(parts) + ":"
 	case len(parts) > 0:
-		return sentence(listed(parts) + ":")
+		return capital(listed(parts)) + ":"
 	case len(t.built()) == 0:
 		return "Nothing was checked in compiled code."
 	}
@@ -124,8 +136,8 @@ func (t *text) brokenBy(target string) []int {
 		if f.Class != checks.Build || f.HealedBy > 0 || !isError(&f) {
 			continue
 		}
-		for _, name := range f.Targets() {
-			if name == target {
+		for _, seen := range f.Targets() {
+			if seen == target {
 				numbers = append(numbers, i+1)
 			}
 		}

@@ -52,8 +52,6 @@ func wrapped(first, rest, text string) []string {
 	return append(lines, strings.TrimRight(indent+line, " "))
 }
 
-func (p *page) append(q *page) { p.lines = append(p.lines, q.lines...) }
-
 func (p *page) String() string { return strings.Join(p.lines, "\n") + "\n" }
 
 var numerals = [...]string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
@@ -79,17 +77,15 @@ func listed(items []string) string {
 	return strings.Join(items[:last], ", ") + " and " + items[last]
 }
 
-// sentence gives text a capital and a full stop.
-func sentence(text string) string {
-	if text == "" {
-		return ""
-	}
+// capital is for our own words; foreign text may begin with a name, which keeps its case.
+func capital(text string) string {
 	r, size := utf8.DecodeRuneInString(text)
-	// A function's or a file's name keeps its case.
-	if word, _, _ := strings.Cut(text, " "); !strings.ContainsAny(word, "_()/.") {
-		text = string(unicode.ToUpper(r)) + text[size:]
-	}
-	if !strings.ContainsAny(text[len(text)-1:], ".!?:") {
+	return string(unicode.ToUpper(r)) + text[size:]
+}
+
+// stopped ends foreign text like a sentence.
+func stopped(text string) string {
+	if text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?:") {
 		text += "."
 	}
 	return text

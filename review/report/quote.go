@@ -14,6 +14,10 @@ import (
 // for another base.
 const maxShift = 1000
 
+// telling is the length from which a line is hardly there twice, so that it alone can
+// say by how much a patch's numbers are off.
+const telling = 24
+
 // diffLine is a line that stands in a patch after it: added or context.
 type diffLine struct {
 	op   gitdiff.LineOp
@@ -135,6 +139,9 @@ func (q *quoter) matchPatch(list []quote, k, last int, home bool) {
 			}
 		}
 		for _, c := range candidates {
+			if best != 0 && votes[best] < 2 && len(strings.TrimSpace(list[c.step].Text)) < telling {
+				continue // a lone "return 0;" that stands elsewhere, too
+			}
 			if c.shift == best {
 				list[c.step].patch, list[c.step].op = k, c.op
 			}

@@ -81,9 +81,12 @@ func Text(v *review.Verdict, opt Options) string {
 		limit = MaxLines
 	}
 	t := &text{v: v, from: opt.From, findings: Numbered(v)}
-	t.quoter = newQuoter(t.series().Patches)
+	quoter := newQuoter(t.series().Patches)
+	for i := range t.findings {
+		t.quotes = append(t.quotes, quoter.quotes(&t.findings[i]))
+	}
 	var p *page
-	for _, t.cut = range cuts {
+	for _, t.cut = range cuts(len(t.findings)) {
 		p = t.render()
 		if limit < 0 || len(p.lines) <= limit {
 			return p.String()
@@ -107,20 +110,29 @@ type cut struct {
 	gone       int // findings that are gone
 	notes      int // limits of the review
 	fix        int // lines of a diff that fixes a finding
+	block      int // lines of all that is told of one finding; 0: no bound
 }
 
 const all = 1 << 20
 
-// cuts are tried in order until the text fits: first what a reader misses least.
-var cuts = []cut{
-	{witness: checks.MaxWitness, full: all, listed: all, columns: all, rows: 20, uncompiled: 12, gone: 8, notes: all, fix: 24},
-	{witness: checks.MaxWitness, full: all, listed: all, columns: 5, rows: 12, uncompiled: 6, gone: 5, notes: 5, fix: 24},
-	{witness: 8, full: all, listed: all, columns: 5, rows: 8, uncompiled: 4, gone: 3, notes: 3, fix: 16},
-	{witness: 6, full: 4, listed: all, columns: 5, rows: 6, uncompiled: 3, gone: 2, notes: 2, fix: 12},
-	{witness: 5, full: 3, listed: all, columns: 5, rows: 4, uncompiled: 2, gone: 1, notes: 2},
-	{witness: 5, full: 2, listed: 16, columns: 5, rows: 3, uncompiled: 2, gone: 1, notes: 1},
-	{witness: 4, full: 1, listed: 16, columns: 5, rows: 2, uncompiled: 1, gone: 1, notes: 1},
-	{witness: 4, full: 1, listed: 16, uncompiled: 1, gone: 1, notes: 1},
+// cuts are what to try for n findings until the text fits. First goes what a reader
+// misses least: the breadth of tables and lists, the middle of long paths, diffs; then
+// the last findings are told in a line each; then the tables.
+func cuts(n int) []cut {
+	list := []cut{
+		{witness: checks.MaxWitness, full: n, listed: all, columns: all, rows: 20, uncompiled: 12, gone: 8, notes: all, fix: 24},
+		{witness: checks.MaxWitness, full: n, listed: all, columns: maxColumns, rows: 12, uncompiled: 6, gone: 5, notes: 5, fix: 24},
+		{witness: 8, full: n, listed: all, columns: maxColumns, rows: 8, uncompiled: 4, gone: 3, notes: 3, fix: 12},
+	}
+	short := cut{witness: 6, listed: 16, columns: maxColumns, rows: 5, uncompiled: 2, gone: 1, notes: 2}
+	for short.full = min(max(n-1, 1), 8); short.full >= 1; short.full-- {
+		list = append(list, short)
+	}
+	return append(list,
+		cut{witness: 5, full: 1, listed: 16, columns: maxColumns, rows: 3},
+		cut{witness: 3, full: 1, listed: 16},
+		cut{witness: 3, full: 1, listed: 16, block: 24}, // nothing but odd input gets here
+	)
 }
 
 // text is one text in the making.
@@ -128,7 +140,7 @@ type text struct {
 	v        *review.Verdict
 	from     Identity
 	findings []review.Finding // new, as numbered
-	quoter   *quoter
+	quotes   [][]quote        // the witness of each
 	cut      cut
 	left     bool // something was left out of this rendering
 }
@@ -211,15 +223,15 @@ func (t *text) signature(p *page) {
 	}
 	p.blank()
 	p.lines = append(p.lines, "-- ") // the blank makes it a signature (RFC 3676, 4.3)
-	name := phrase(t.from.Name)
-	if name == "" {
-		name = "uabot"
+	who := name(t.from.Name)
+	if who == "" {
+		who = "uabot"
 	}
 	where := t.from.Page
 	if where == "" {
 		where = t.from.URL
 	}
-	about := name + " looks at user access in kernel patches"
+	about := who + " looks at user access in kernel patches"
 	if where != "" {
 		about += ": " + phrase(where)
 	}

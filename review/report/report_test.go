@@ -29,6 +29,12 @@ var bot = Identity{
 // fixture reads a case: a verdict, and the diffs of its patches beside it as N.diff.
 func fixture(t testing.TB, name string) (v *review.Verdict, want []string) {
 	t.Helper()
+	switch name {
+	case "20-long":
+		return long(), []string{"mail"}
+	case "21-hostile":
+		return hostile(), []string{"mail", "text"}
+	}
 	archive, err := txtar.ParseFile(filepath.Join("testdata", name+".txtar"))
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +75,7 @@ func cases(t testing.TB) []string {
 	for i, f := range files {
 		files[i] = strings.TrimSuffix(filepath.Base(f), ".txtar")
 	}
-	return files
+	return append(files, "20-long", "21-hostile")
 }
 
 // Each case of testdata/ names the forms that it is kept in: mail, text (as on a

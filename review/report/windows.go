@@ -31,7 +31,7 @@ func (t *text) changes() *table {
 	for _, w := range t.v.Windows {
 		key := w.File + "\x00" + w.Function
 		if _, ok := tab.label[key]; !ok {
-			tab.label[key] = phrase(w.Function)
+			tab.label[key] = name(w.Function)
 			labels[tab.label[key]]++
 			keys = append(keys, key)
 		}
@@ -46,7 +46,7 @@ func (t *text) changes() *table {
 			continue
 		}
 		if file, _, _ := strings.Cut(key, "\x00"); labels[tab.label[key]] > 1 {
-			tab.label[key] += " (" + phrase(file) + ")"
+			tab.label[key] += " (" + name(file) + ")"
 		}
 		tab.functions = append(tab.functions, key)
 	}
@@ -61,7 +61,7 @@ func (t *text) changes() *table {
 		case differs:
 			tab.targets = append(tab.targets, target.Name)
 		case has:
-			tab.same = append(tab.same, phrase(target.Name))
+			tab.same = append(tab.same, name(target.Name))
 		}
 	}
 	return tab
@@ -76,14 +76,15 @@ func (t *text) windows(p *page) {
 		return
 	}
 	p.blank()
-	p.line("Windows opened in functions that you changed, before -> after:")
 	rows := tab.functions[:min(len(tab.functions), t.cut.rows)]
 	columns := tab.targets[:min(len(tab.targets), t.cut.columns)]
 	if len(rows) == 0 || len(columns) == 0 {
-		p.line("  (%s on %s, left out)", counted(len(tab.functions), "function", "functions"), counted(len(tab.targets), "target", "targets"))
+		p.line("The table of windows is left out: %s, %s.",
+			counted(len(tab.functions), "function", "functions"), counted(len(tab.targets), "target", "targets"))
 		t.left = true
 		return
 	}
+	p.line("Windows opened in functions that you changed, before -> after:")
 	width := 0
 	for _, key := range rows {
 		width = max(width, utf8.RuneCountInString(tab.label[key]))
@@ -96,7 +97,7 @@ func (t *text) windows(p *page) {
 			lines[i+1] = "  " + pad(tab.label[key], width)
 		}
 		for _, target := range block {
-			column := []string{phrase(target)}
+			column := []string{name(target)}
 			for _, key := range rows {
 				w, ok := tab.cells[[2]string{key, target}]
 				column = append(column, cell(w, ok))
