@@ -25,4 +25,4 @@ for my $file (@files) {
 	}
 }
 $importer->done;
-print "$taken\n";
+print "$taken mails\n";
