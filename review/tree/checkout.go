@@ -46,38 +46,6 @@ func (r *Repo) Checkout(ctx context.Context, commit string) (string, error) {
 	return dir, nil
 }
 
-// Scratch is the source of a base with the files of another commit laid over it.
-// Files that do not differ are the base's own (hard links, with their times), so
-// that make sees just what changed.
-type Scratch struct {
-	Dir  string // the source tree
-	repo *Repo
-	base string // the base's commit
-	from string // the base's checkout
-	work *workDir
-	over map[string]bool // paths that differ from the base now
-}
-
-// Scratch makes a scratch tree that stands at base. Close removes it.
-func (r *Repo) Scratch(ctx context.Context, base string) (*Scratch, error) {
-	from, err := r.Checkout(ctx, base)
-	if err != nil {
-		return nil, err
-	}
-	work, err := r.workDir("tree-")
-	if err != nil {
-		return nil, err
-	}
-	s := &Scratch{Dir: filepath.Join(work.path, "src"), repo: r, base: base, from: from, work: work, over: map[string]bool{}}
-	if err := linkTree(ctx, from, s.Dir); err != nil {
-		return nil, errors.Join(fmt.Errorf("laying out a scratch tree: %w", err), work.remove())
-	}
-	return s, nil
-}
-
-// Close removes the tree.
-func (s *Scratch) Close() error { return s.work.remove() }
-
 // Change is a file that differs between a base and another commit.
 type Change struct {
 	Path    string
@@ -103,76 +71,6 @@ func (r *Repo) Changes(ctx context.Context, from, to string) ([]Change, error) {
 		list = append(list, Change{Path: fields[i+1], Deleted: f[4] == "D", mode: f[1], blob: f[3]})
 	}
 	return list, nil
-}
-
-// Set makes the tree stand at commit.
-func (s *Scratch) Set(ctx context.Context, commit string) error {
-	changes, err := s.repo.Changes(ctx, s.base, commit)
-	if err != nil {
-		return err
-	}
-	over := map[string]bool{}
-	for _, c := range changes {
-		over[c.Path] = true
-	}
-	for path := range s.over {
-		if !over[path] {
-			if err := s.restore(path); err != nil {
-				return fmt.Errorf("restoring %s: %w", path, err)
-			}
-			delete(s.over, path)
-		}
-	}
-	for _, c := range changes {
-		s.over[c.Path] = true
-		if err := s.lay(ctx, c); err != nil {
-			return fmt.Errorf("laying out %s: %w", c.Path, err)
-		}
-	}
-	return nil
-}
-
-// lay puts one changed file in place. It leaves a file alone that already has the
-// content, so that its time does not change from one state to the next.
-func (s *Scratch) lay(ctx context.Context, c Change) error {
-	file := filepath.Join(s.Dir, c.Path)
-	if c.Deleted {
-		return os.Remove(file)
-	}
-	if c.mode != "100644" && c.mode != "100755" {
-		return fmt.Errorf("mode %s is no plain file", c.mode)
-	}
-	content, err := s.repo.blob(ctx, c.blob)
-	if err != nil {
-		return err
-	}
-	if old, err := os.ReadFile(file); err == nil && string(old) == content {
-		return nil
-	}
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // never write through the link into the base
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	perm := fs.FileMode(0o644)
-	if c.mode == "100755" {
-		perm = 0o755
-	}
-	return os.WriteFile(file, []byte(content), perm)
-}
-
-// restore puts the base's own file back, or removes what the base does not have.
-func (s *Scratch) restore(path string) error {
-	file := filepath.Join(s.Dir, path)
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	err := os.Link(filepath.Join(s.from, path), file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // blob returns the content of a blob, every byte of it.
@@ -203,26 +101,6 @@ func (r *Repo) ReadFile(ctx context.Context, commit, path string) ([]byte, error
 	}
 	text, err := r.blob(ctx, id)
 	return []byte(text), err
-}
-
-// linkTree makes to a copy of from whose files are hard links.
-func linkTree(ctx context.Context, from, to string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return os.Mkdir(filepath.Join(to, rel), 0o755)
-		}
-		return os.Link(path, filepath.Join(to, rel))
-	})
 }
 
 // lock takes the lock of file, waiting for it as long as ctx allows.

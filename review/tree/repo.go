@@ -91,6 +91,10 @@ func (r *Repo) create(ctx context.Context, objects string) error {
 	return nil
 }
 
+// Git is the bare repository that has every commit of the user's repository and those
+// that Apply made.
+func (r *Repo) Git() string { return r.own }
+
 // Resolve returns the full id of the commit that rev names in the user's repository.
 // It fails with ErrNoCommit.
 func (r *Repo) Resolve(ctx context.Context, rev string) (string, error) {

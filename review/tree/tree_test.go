@@ -90,7 +90,7 @@ func (b *bundle) patch() Patch {
 func (b *bundle) leftovers() []string {
 	b.t.Helper()
 	var list []string
-	for _, pattern := range []string{"work/*", "trees/*.half", "trees/*.index", "git/half-*", "git/*/worktrees/*"} {
+	for _, pattern := range []string{"work/*", "trees/*.half", "trees/*.index", "trees/*/half", "git/half-*", "git/*/worktrees/*"} {
 		found, _ := filepath.Glob(filepath.Join(b.cache, pattern))
 		list = append(list, found...)
 	}
@@ -218,6 +218,43 @@ func TestScratch(t *testing.T) {
 	if !os.SameFile(was, is) {
 		t.Error("a file that is the base's again is a copy with a new time: make would compile it again")
 	}
+}
+
+// A review that was killed leaves its files in the scratch tree; the next one of that
+// base gets it clean.
+func TestScratchAfterKill(t *testing.T) {
+	b := setup(t)
+	commits, err := b.Apply(t.Context(), b.base, []Patch{b.patch()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed, err := b.Scratch(t.Context(), b.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := killed.Set(t.Context(), commits[0]); err != nil {
+		t.Fatal(err)
+	}
+	other, err := b.Scratch(t.Context(), b.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if other.Dir == killed.Dir {
+		t.Fatal("two reviews share a scratch tree")
+	}
+	for _, f := range []*os.File{killed.held, killed.journal, killed.work.held} {
+		f.Close() // as the kernel does when a process dies
+	}
+	next, err := b.Scratch(t.Context(), b.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	if next.Dir != killed.Dir {
+		t.Errorf("the scratch tree %s was not taken up again", killed.Dir)
+	}
+	b.expect(next.Dir, map[string]string{"kernel/a.c": "int a;\nint b;\nint c;\n", "kernel/new.c": "", "doc/old": "no newline at the end"})
 }
 
 // expect holds files under dir against their content; "" is a file that is not there.
