@@ -177,7 +177,7 @@ func viaList(from Address, fields []field) (Address, bool) {
 	lists := map[string]bool{}
 	for _, f := range fields {
 		switch strings.ToLower(f.name) {
-		case "x-original-from", "x-google-original-from", "x-mailman-original-from":
+		case "x-original-from", "x-mailman-original-from":
 			original = ParseAddresses(f.value)
 		case "reply-to":
 			replyTo = ParseAddresses(f.value)

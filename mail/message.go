@@ -64,7 +64,7 @@ type Patch struct {
 
 // Series is one posting: the patches of one revision, with an optional cover letter.
 type Series struct {
-	ID       string // Message-ID of the cover letter, else of the first patch received
+	ID       string // Message-ID of the cover letter, else of the first patch; kept when a cover letter comes late
 	Subject  string // title of the cover letter, else of the first patch
 	Version  int
 	Total    int
@@ -75,9 +75,39 @@ type Series struct {
 	Patches  []*Patch // in order of number; those that are missing are left out
 	Extras   []*Patch // 6/5, 0.5/5: kept aside
 	Missing  []int    // numbers below or equal to Total that were not received
+	Reused   []int    // of Missing, those that Patches has from the revision before: only some patches were sent anew
 	Lineage  string   // the same for all revisions of one work
 	Replies  []*Message
+
+	Event  Event    // why an Assembler gave it
+	Status Status   // what the thread says became of it
+	By     *Message // the message that says so; nil when it is a newer revision
 }
+
+// Event is why an Assembler hands out a series.
+type Event string
+
+// The events.
+const (
+	Whole   Event = "complete" // every patch is there
+	Waited  Event = "waited"   // patches are missing, and none came for the quiet time
+	Late    Event = "late"     // it was handed out before, and something came since
+	Changed Event = "status"   // its Status is another
+)
+
+// Status is what a thread says became of a series.
+type Status string
+
+// The statuses.
+const (
+	Open       Status = ""
+	Applied    Status = "applied"    // somebody else than its author says so
+	Superseded Status = "superseded" // there is a newer revision, or its author says so
+	Withdrawn  Status = "withdrawn"  // its author asks to ignore it
+)
 
 // Complete reports whether every patch of the posting was received.
 func (s *Series) Complete() bool { return len(s.Missing) == 0 && len(s.Patches) > 0 }
+
+// Received is the number of patches that came with the posting itself.
+func (s *Series) Received() int { return len(s.Patches) - len(s.Reused) }

@@ -18,7 +18,7 @@ var errCombined = errors.New("a combined diff (of a merge) cannot be applied")
 // patch but whose diff cannot be read is a patch with a DiffError.
 //
 // A diff in quotes is never a patch, and neither is one that answers somebody
-// without saying [PATCH].
+// ("something like this?") without saying [PATCH] or being signed off.
 func PatchOf(m *Message) (*Patch, bool) {
 	s := ParseSubject(m.Subject)
 	if s.Reply || s.Number == 0 && s.Numbered {
@@ -36,7 +36,7 @@ func PatchOf(m *Message) (*Patch, bool) {
 			s = inner
 		}
 	}
-	if !s.Tagged && (len(m.InReplyTo) > 0 || len(m.References) > 0) {
+	if !s.Tagged && (len(m.InReplyTo) > 0 || len(m.References) > 0) && !isFormal(m, in) {
 		return nil, false
 	}
 	p := &Patch{
@@ -64,6 +64,12 @@ func PatchOf(m *Message) (*Patch, bool) {
 		return nil, false
 	}
 	return p, true
+}
+
+// isFormal tells a patch that lacks its tag from a suggestion in a discussion.
+func isFormal(m *Message, in info) bool {
+	return (strings.Contains("\n"+in.log, "\nSigned-off-by:") || bytes.HasPrefix(in.patch, []byte("---\n"))) &&
+		!strings.Contains("\n"+m.Body, "\n>")
 }
 
 // hasDiffMark is a cheap look for what every diff has, so that most mails need not

@@ -82,7 +82,8 @@ func (s *splitter) next() ([]byte, error) {
 	s.count++
 	var mail bytes.Buffer
 	size, lines := 0, 0
-	whole := true // the line before this piece was complete
+	whole := true  // the line before this piece was complete
+	blank := false // and it was empty
 	ended := false
 	for {
 		line, more, err := s.line()
@@ -93,7 +94,7 @@ func (s *splitter) next() ([]byte, error) {
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("reading mail %d: %w", s.count, err)
 		}
-		if s.split && whole && isFromLine(line) && s.headerFollows() {
+		if s.split && whole && (isFromLine(line) && s.headerFollows(1) || blank && isBareFrom(line) && s.headerFollows(2)) {
 			break
 		}
 		if s.split && whole {
@@ -106,6 +107,7 @@ func (s *splitter) next() ([]byte, error) {
 		if size <= MaxMail {
 			mail.Write(line)
 		}
+		blank = whole && len(bytes.TrimRight(line, "\r\n")) == 0
 		whole = !more
 	}
 	if lines == 0 && ended {
@@ -155,16 +157,30 @@ func (s *splitter) skipBlank() error {
 	}
 }
 
-// headerFollows looks ahead for a header field, which tells a separator from a line
-// of a mail that nobody quoted.
-func (s *splitter) headerFollows() bool {
-	ahead, _ := s.in.Peek(256)
-	line, _, _ := bytes.Cut(ahead, []byte("\n"))
-	if bytes.HasPrefix(line, []byte(">From ")) || len(bytes.TrimSpace(line)) == 0 {
-		return true
+// headerFollows looks ahead for so many lines of a header, which tell a separator
+// from a line of a mail that nobody quoted.
+func (s *splitter) headerFollows(lines int) bool {
+	ahead, _ := s.in.Peek(1024)
+	for i := range lines {
+		var line []byte
+		line, ahead, _ = bytes.Cut(ahead, []byte("\n"))
+		if i == 0 && (bytes.HasPrefix(line, []byte(">From ")) || len(bytes.TrimSpace(line)) == 0 && lines == 1) {
+			continue
+		}
+		if i > 0 && len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
+			continue
+		}
+		name, _, ok := bytes.Cut(line, []byte(":"))
+		if !ok || len(name) == 0 || bytes.ContainsAny(name, " \t") {
+			return false
+		}
 	}
-	name, _, ok := bytes.Cut(line, []byte(":"))
-	return ok && len(name) > 0 && bytes.IndexAny(name, " \t") < 0
+	return true
+}
+
+// isBareFrom recognizes "From sender" without a date, which some tools write.
+func isBareFrom(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("From ")) && len(bytes.Fields(line)) == 2 && !bytes.HasSuffix(bytes.TrimSpace(line), []byte(":"))
 }
 
 // isFromLine recognizes "From sender date": a time of day and a year of four digits
