@@ -1,0 +1,58 @@
+package kbuild
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// git runs git in a tree, with nothing of the user's configuration that could
+// start other programs or change its output.
+func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "-c", "core.fsmonitor=false", "--no-pager", "--literal-pathspecs"}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return out, fmt.Errorf("git %s in %s: %w: %s", args[0], dir, err, strings.TrimSpace(stderr.String()))
+	}
+	return out, nil
+}
+
+// changedFiles lists the files that differ between two commits, renamed ones
+// under both names.
+func changedFiles(ctx context.Context, dir, from, to string) ([]string, error) {
+	out, err := git(ctx, dir, "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", from, to, "--")
+	if err != nil {
+		return nil, err
+	}
+	return splitNUL(out), nil
+}
+
+// touchedFiles lists the files that any commit of from..to touches: also what one
+// patch changes and a later one changes back.
+func touchedFiles(ctx context.Context, dir, from, to string) ([]string, error) {
+	out, err := git(ctx, dir, "log", "--format=", "--name-only", "--no-renames", "--no-ext-diff", "-z", from+".."+to, "--")
+	if err != nil {
+		return nil, err
+	}
+	list := splitNUL(out)
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+func splitNUL(data []byte) []string {
+	var list []string
+	for _, name := range strings.Split(string(data), "\x00") {
+		if name = strings.Trim(name, "\n"); name != "" {
+			list = append(list, name)
+		}
+	}
+	return list
+}
