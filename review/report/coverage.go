@@ -17,7 +17,7 @@ func (t *text) history(p *page) {
 		f := &t.v.Findings[i]
 		switch f.Status {
 		case review.Gone:
-			line := phrase(f.Title)
+			line := wording(f)
 			if at := place(f); at != "" {
 				line = at + ": " + line
 			}
@@ -179,12 +179,16 @@ func (t *text) uncompiled(p *page, built int) {
 func (t *text) notes(p *page) {
 	var list []string
 	for _, note := range t.v.Notes {
-		list = append(list, stopped(prose(note)))
+		if note = stopped(prose(note)); note != "" {
+			list = append(list, note)
+		}
 	}
 	var groups []group
 	for _, target := range t.v.Targets {
 		for _, note := range target.Notes {
-			groups = grouped(groups, stopped(prose(note)), target.Name)
+			if note = stopped(prose(note)); note != "" {
+				groups = grouped(groups, note, target.Name)
+			}
 		}
 	}
 	for _, g := range groups {

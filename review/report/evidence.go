@@ -34,16 +34,15 @@ func (t *text) tellEvidence(p *page, f *review.Finding) {
 			width = min(max(width, utf8.RuneCountInString(label)), maxLabel)
 		}
 	}
-	gap := strings.Repeat(" ", len(indent)+width+2)
 	for i, row := range rows {
-		text := wrapped(gap, gap, row.what)
+		text := wrapped("", "", row.what, Width-len(indent)-width-2)
 		for n := range max(len(text), len(labels[i])) {
 			label, what := "", ""
 			if n < len(labels[i]) {
 				label = labels[i][n]
 			}
 			if n < len(text) {
-				what = text[n][len(gap):]
+				what = text[n]
 			}
 			p.line("%s%s  %s", indent, pad(label, width), what)
 		}
@@ -138,7 +137,7 @@ func (t *text) sawWhat(f *review.Finding, e *checks.Evidence) string {
 		first = m[1]
 	}
 	said := func(what string) bool {
-		return strings.Contains(phrase(f.Title), strings.TrimSpace(option.ReplaceAllString(what, "")))
+		return strings.Contains(wording(f), strings.TrimSpace(option.ReplaceAllString(what, "")))
 	}
 	if said(first) {
 		return check

@@ -50,7 +50,7 @@ func (t *text) tellFindings(p *page) {
 }
 
 func (t *text) inALine(f *review.Finding) string {
-	line := phrase(f.Title)
+	line := wording(f)
 	if place := place(f); place != "" {
 		line = place + ": " + line
 	}
@@ -73,16 +73,22 @@ func (t *text) tell(p *page, number int, f *review.Finding) {
 	if f.Class == checks.Heuristic {
 		p.paragraph(indent, indent, "This rule can be wrong: please look before you change anything.")
 	}
-	if f.Note != "" {
-		p.paragraph(indent, indent, stopped(prose(f.Note)))
-	}
+	p.paragraph(indent, indent, stopped(prose(f.Note)))
 	t.tellFix(p, f.Fix)
+}
+
+// wording is the problem in one line, as its check words it.
+func wording(f *review.Finding) string {
+	if s := phrase(f.Title); s != "" {
+		return s
+	}
+	return phrase(f.Rule)
 }
 
 // title begins with a capital where it begins with an article: what else stands there
 // may be a name.
 func title(f *review.Finding) string {
-	s := phrase(f.Title)
+	s := wording(f)
 	for _, article := range []string{"a ", "an ", "the "} {
 		if strings.HasPrefix(s, article) {
 			return capital(s)
@@ -126,7 +132,7 @@ func (t *text) where(p *page, f *review.Finding) {
 }
 
 func place(f *review.Finding) string {
-	if f.File == "" || f.Line == 0 {
+	if f.File == "" || f.Line <= 0 {
 		return name(f.File)
 	}
 	return fmt.Sprintf("%s:%d", name(f.File), f.Line)
@@ -172,14 +178,14 @@ func (t *text) tellWitness(p *page, f *review.Finding, steps []quote) {
 			if before.Note != "" {
 				p.blank()
 			}
-			p.line("%s(%s of the path left out)", noteIndent, counted(n, "line", "lines"))
+			p.line("%s(%s left out)", noteIndent, counted(n, "line", "lines"))
 		} else if before == nil || before.Note != "" || !adjacent(before, &step) {
 			p.blank()
 		}
 		t.tellStep(p, f, &step)
 		if step.Note != "" {
 			p.blank()
-			p.paragraph(noteIndent, noteIndent, prose(step.Note))
+			p.paragraph(noteIndent, noteIndent, step.Note)
 		}
 	}
 }
@@ -258,17 +264,15 @@ func (t *text) tellFix(p *page, fix *checks.Fix) {
 	if fix == nil {
 		return
 	}
-	if fix.Text != "" {
-		p.paragraph(indent, indent, stopped(prose(fix.Text)))
-	}
+	p.paragraph(indent, indent, stopped(prose(fix.Text)))
 	diff := strings.TrimRight(fix.Diff, "\n")
-	if diff == "" {
+	if strings.TrimSpace(diff) == "" {
 		return
 	}
 	lines := strings.Split(diff, "\n")
 	if len(lines) > t.cut.fix {
 		t.left = true
-		p.line("%s(The diff of a fix, %d lines, is left out.)", indent, len(lines))
+		p.line("%s(The diff of a fix, %s, is left out.)", indent, counted(len(lines), "line", "lines"))
 		return
 	}
 	p.blank()

@@ -28,17 +28,20 @@ func (p *page) blank() {
 }
 
 // paragraph wraps text at Width, the first line after the first indent, the others
-// after the second. A word that is wider stands on a line of its own.
+// after the second. A word that is wider stands on a line of its own. No text, no line.
 func (p *page) paragraph(first, rest, text string) {
-	p.lines = append(p.lines, wrapped(first, rest, text)...)
+	if strings.TrimSpace(first+text) == "" {
+		return
+	}
+	p.lines = append(p.lines, wrapped(first, rest, text, Width)...)
 }
 
-func wrapped(first, rest, text string) []string {
+func wrapped(first, rest, text string, columns int) []string {
 	var lines []string
 	indent, line, width := first, "", 0
 	for _, word := range strings.Fields(text) {
 		w := utf8.RuneCountInString(word)
-		if line != "" && len(indent)+width+1+w > Width {
+		if line != "" && len(indent)+width+1+w > columns {
 			lines = append(lines, indent+line)
 			indent, line, width = rest, "", 0
 		}

@@ -91,6 +91,7 @@ func (q *quoter) quotes(f *review.Finding) []quote {
 	list := make([]quote, len(f.Witness))
 	for i, step := range f.Witness {
 		list[i].Step = step
+		list[i].Note = prose(step.Note)
 	}
 	for k := last; k > 0; k-- {
 		q.matchPatch(list, k, last, k == home)

@@ -41,13 +41,18 @@ type Options struct {
 
 // Numbered returns the new findings of v in the order in which reports number them:
 // the first is [1]. What is broken at the end of the series comes before what the
-// series heals itself, that before what a person has to judge, each in the order of
-// the patches.
+// series heals itself, that before what a person has to judge; in each the strongest
+// evidence first, then in the order of the patches.
 func Numbered(v *review.Verdict) []review.Finding {
 	list := v.NewFindings()
 	slices.SortStableFunc(list, func(a, b review.Finding) int {
-		if ra, rb := rank(&a), rank(&b); ra != rb {
+		switch ra, rb := rank(&a), rank(&b); {
+		case ra != rb:
 			return ra - rb
+		case a.Class.Stronger(b.Class):
+			return -1
+		case b.Class.Stronger(a.Class):
+			return 1
 		}
 		return patchOrder(&a) - patchOrder(&b)
 	})

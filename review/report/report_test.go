@@ -181,18 +181,19 @@ func TestNumbered(t *testing.T) {
 			Finding: checks.Finding{Title: title, Class: class}, Status: status, Patch: patch, HealedBy: healed,
 		})
 	}
-	add("ack", "policy", review.New, 1, 0)
-	add("healed", "object", review.New, 1, 3)
-	add("unknown patch", "object", review.New, 0, 0)
-	add("third", "build", review.New, 3, 0)
-	add("old", "object", review.Before, 0, 0)
-	add("second", "source", review.New, 2, 0)
-	add("doubt", "heuristic", review.New, 1, 0)
+	add("ack", checks.Policy, review.New, 1, 0)
+	add("healed", checks.Object, review.New, 1, 3)
+	add("unknown patch", checks.Object, review.New, 0, 0)
+	add("third", checks.Build, review.New, 3, 0)
+	add("fifth", checks.Object, review.New, 5, 0)
+	add("old", checks.Object, review.Before, 0, 0)
+	add("second", checks.Source, review.New, 2, 0)
+	add("doubt", checks.Heuristic, review.New, 1, 0)
 	var got []string
 	for _, f := range Numbered(v) {
 		got = append(got, f.Title)
 	}
-	want := []string{"second", "third", "unknown patch", "healed", "doubt", "ack"}
+	want := []string{"fifth", "unknown patch", "second", "third", "healed", "doubt", "ack"}
 	if !slices.Equal(got, want) {
 		t.Errorf("numbered %q, want %q", got, want)
 	}
