@@ -116,12 +116,12 @@ var (
 // sawWhat says in a few words what a check saw.
 func (t *text) sawWhat(f *review.Finding, e *checks.Evidence) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(e.Text), "\n")
-	first = bounded(escaped(oneLine(first)), maxSaid)
+	first = escaped(oneLine(first))
 	check := name(e.Check)
 	switch e.Check {
 	case "objtool":
 		if m := objtoolLine.FindStringSubmatch(first); m != nil {
-			return "objtool, " + m[1] + ": " + m[2]
+			return bounded("objtool, "+m[1]+": "+m[2], maxSaid)
 		}
 	case "object code":
 		return check // offsets differ from target to target and say nothing to a reader
@@ -136,9 +136,8 @@ func (t *text) sawWhat(f *review.Finding, e *checks.Evidence) string {
 	if m := atPlace.FindStringSubmatch(first); m != nil {
 		first = m[1]
 	}
-	said := func(what string) bool {
-		return strings.Contains(wording(f), strings.TrimSpace(option.ReplaceAllString(what, "")))
-	}
+	first = option.ReplaceAllString(first, "")
+	said := func(what string) bool { return strings.Contains(wording(f), bounded(what, maxPhrase)) }
 	if said(first) {
 		return check
 	}
@@ -146,5 +145,5 @@ func (t *text) sawWhat(f *review.Finding, e *checks.Evidence) string {
 	if kind, rest, ok := strings.Cut(first, ": "); ok && said(rest) {
 		return check + " " + kind
 	}
-	return check + ": " + first
+	return bounded(check+": "+first, maxSaid)
 }

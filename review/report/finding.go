@@ -55,7 +55,7 @@ func (t *text) inALine(f *review.Finding) string {
 		line = place + ": " + line
 	}
 	switch {
-	case f.HealedBy > 0:
+	case f.HealedBy > 0 && f.Patch > 0:
 		line += fmt.Sprintf(" (%s, healed by %s)", t.patchName(f.Patch), t.patchName(f.HealedBy))
 	case f.Patch > 0 && len(t.series().Patches) > 1:
 		line += " (" + t.patchName(f.Patch) + ")"
@@ -142,6 +142,8 @@ func place(f *review.Finding) string {
 func (t *text) when(f *review.Finding) string {
 	n := len(t.series().Patches)
 	switch {
+	case f.HealedBy > 0 && f.Patch == 0:
+		return fmt.Sprintf("healed by %s: bisection breaks before", t.patchName(f.HealedBy))
 	case f.HealedBy > 0:
 		return fmt.Sprintf("new with %s, healed by %s: bisection breaks between", t.patchName(f.Patch), t.patchName(f.HealedBy))
 	case n < 2:
@@ -179,7 +181,7 @@ func (t *text) tellWitness(p *page, f *review.Finding, steps []quote) {
 				p.blank()
 			}
 			p.line("%s(%s left out)", noteIndent, counted(n, "line", "lines"))
-		} else if before == nil || before.Note != "" || !adjacent(before, &step) {
+		} else if before == nil || before.Note != "" || !step.follows(before, f) {
 			p.blank()
 		}
 		t.tellStep(p, f, &step)
@@ -231,23 +233,28 @@ func chosen(steps []quote, max int) ([]quote, map[int]int) {
 	return list, skipped
 }
 
-// adjacent reports whether b can follow a without a gap in between.
-func adjacent(a, b *quote) bool {
-	if (a.patch > 0) != (b.patch > 0) || a.patch != b.patch {
+// quotedFrom reports whether the step is quoted as in a reply to the patch of f.
+func (q *quote) quotedFrom(f *review.Finding) bool {
+	return q.patch > 0 && (f.Patch == q.patch || f.Patch == 0)
+}
+
+// follows reports whether q can stand right below a. Quoted lines that are no
+// neighbours are set apart; the others carry their places.
+func (q *quote) follows(a *quote, f *review.Finding) bool {
+	if q.quotedFrom(f) != a.quotedFrom(f) {
 		return false
 	}
-	return a.patch == 0 || a.File == b.File && b.Line == a.Line+1
+	return !q.quotedFrom(f) || q.File == a.File && q.Line == a.Line+1
 }
 
 func (t *text) tellStep(p *page, f *review.Finding, step *quote) {
 	text := codeLine(step.Text)
-	home := f.Patch == step.patch || f.Patch == 0
-	if step.patch > 0 && home {
-		op := "+"
+	if step.quotedFrom(f) {
+		sign := "+"
 		if step.op == gitdiff.OpContext {
-			op = " "
+			sign = " "
 		}
-		p.line("> %s%s", op, text)
+		p.line("> %s%s", sign, text)
 		return
 	}
 	place := name(step.File)

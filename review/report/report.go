@@ -34,8 +34,9 @@ type Options struct {
 	// From signs the text. Without an address there are no trailers and no
 	// signature: a text for the author's own terminal.
 	From Identity
-	// Lines bounds the text: 0 means MaxLines, less than 0 no bound. Only commands
-	// to reproduce a finding, which are never cut, can make a text longer.
+	// Lines bounds the text: 0 means MaxLines, less than 0 no bound. The commands to
+	// reproduce a finding, the targets and the ends of the first finding's path are
+	// never cut: a bound below 55 may not be met.
 	Lines int
 }
 
@@ -90,10 +91,14 @@ func Text(v *review.Verdict, opt Options) string {
 	for i := range t.findings {
 		t.quotes = append(t.quotes, quoter.quotes(&t.findings[i]))
 	}
+	if limit < 0 {
+		t.cut = cut{witness: checks.MaxWitness, full: all, listed: all, columns: all, rows: all, uncompiled: all, gone: all, notes: all, fix: all}
+		return t.render().String()
+	}
 	var p *page
 	for _, t.cut = range cuts(len(t.findings)) {
 		p = t.render()
-		if limit < 0 || len(p.lines) <= limit {
+		if len(p.lines) <= limit {
 			return p.String()
 		}
 	}

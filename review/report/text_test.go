@@ -193,6 +193,64 @@ func TestTrailers(t *testing.T) {
 	}
 }
 
+// An unbounded text has everything, a bounded one says what it has not.
+func TestLines(t *testing.T) {
+	v := long()
+	whole := Text(v, Options{Lines: -1})
+	for _, f := range Numbered(v) {
+		if !strings.Contains(whole, f.File+":") || !strings.Contains(whole, "in "+f.Function+"()") {
+			t.Errorf("%s is not in the unbounded text", f.File)
+		}
+	}
+	if n := strings.Count(whole, "5 -> 1"); n != 300 {
+		t.Errorf("%d cells in the table, want 300", n)
+	}
+	for _, lines := range []int{0, 55, 60, 100, 200} {
+		text := Text(v, Options{From: bot, Lines: lines})
+		want := lines
+		if want == 0 {
+			want = MaxLines
+		}
+		if n := strings.Count(text, "\n"); n > want {
+			t.Errorf("%d lines, want at most %d", n, want)
+		}
+		if !strings.Contains(text, "Shortened; all of it: "+bot.Page) {
+			t.Errorf("within %d lines, it does not say that it was shortened:\n%s", want, text)
+		}
+	}
+	if text := Text(one(), Options{From: bot}); strings.Contains(text, "Shortened") {
+		t.Errorf("nothing was left out:\n%s", text)
+	}
+}
+
+// Which patch a finding belongs to, in words.
+func TestWhen(t *testing.T) {
+	v := one()
+	v.Series.Total = 5
+	for _, n := range []int{2, 3, 5} { // 4/5 is missing
+		v.Series.Patches = append(v.Series.Patches, &mail.Patch{Number: n, Total: 5})
+	}
+	tx := &text{v: v}
+	for _, c := range []struct {
+		patch, healed int
+		want          string
+	}{
+		{1, 0, "since patch 1/5, still there after 5/5"},
+		{4, 0, "since patch 5/5"},
+		{2, 4, "new with 2/5, healed by 5/5: bisection breaks between"},
+		{0, 3, "healed by 3/5: bisection breaks before"},
+		{0, 0, "by which patch is not known"},
+	} {
+		if got := tx.when(&review.Finding{Patch: c.patch, HealedBy: c.healed}); got != c.want {
+			t.Errorf("%d, %d: %q, want %q", c.patch, c.healed, got, c.want)
+		}
+	}
+	v.Series.Patches = v.Series.Patches[:1]
+	if got := tx.when(&review.Finding{Patch: 1}); got != "" {
+		t.Errorf("of one patch: %q", got)
+	}
+}
+
 // What one check said is told in few words, once.
 func TestEvidence(t *testing.T) {
 	for _, c := range []struct {
