@@ -1,0 +1,296 @@
+package usercopy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"uabot/checks"
+	"uabot/checks/csource"
+)
+
+// callInArgument finds calls in the arguments of unsafe_*(): they run while the
+// window is open.
+func callInArgument(_ *view, s *source) []hit {
+	var hits []hit
+	for _, r := range s.regions() {
+		for _, c := range r.calls {
+			if !unsafeAccess.MatchString(c.Name) || len(c.Args) < 3 {
+				continue
+			}
+			for _, inner := range csource.Calls(r.body[c.At+2 : c.End]) {
+				if !realCall(s, r, inner.Name) {
+					continue
+				}
+				hits = append(hits, hit{rule: "call-in-argument", src: s, fn: r.name, line: inner.Line,
+					detail: inner.Name + " in " + c.Name,
+					title:  fmt.Sprintf("%s() is called in an argument of %s(), with the window open", inner.Name, c.Name),
+					note:   fmt.Sprintf("Whether it is a real call is for the compiler to say. A variable set before the window opens does not depend on that: `v = %s(…);`.", inner.Name),
+					lines:  span(r.body, c)})
+			}
+		}
+	}
+	return hits
+}
+
+// quiet are names that look like calls and are none, or that every build inlines:
+// conversions, attributes, checks of types.
+var quiet = map[string]bool{
+	"likely": true, "unlikely": true, "offsetof": true, "container_of": true, "ARRAY_SIZE": true,
+	"compat_ptr": true, "ptr_to_compat": true, "ptr_to_u64": true, "u64_to_user_ptr": true, "lower_32_bits": true, "upper_32_bits": true,
+	"READ_ONCE": true, "WRITE_ONCE": true, "min": true, "max": true, "min_t": true, "max_t": true, "clamp": true,
+	"mangle_poll": true, "BIT": true, "GENMASK": true, "CMSG_USER_DATA": true, "u64_to_ptr": true, "round_up": true, "ALIGN": true,
+	"__builtin_constant_p": true, "__builtin_choose_expr": true, "sizeof_field": true, "__force": true, "abs": true, "swab32": true, "swab16": true, "swab64": true,
+}
+
+// realCall reports whether name, used in r, is worth calling a call: not a macro of
+// the file, not a type conversion, not a parameter.
+func realCall(s *source, r region, name string) bool {
+	if quiet[name] || strings.ToUpper(name) == name || strings.HasPrefix(name, "cpu_to_") || strings.Contains(name, "_to_cpu") || strings.HasPrefix(name, "__builtin_") ||
+		anyAccess.MatchString(name) {
+		return false
+	}
+	if r.macro != nil && slices.Contains(r.macro.Params, name) {
+		return false
+	}
+	for _, m := range s.Macros {
+		if m.Name == name {
+			return false
+		}
+	}
+	for _, f := range s.Funcs {
+		if f.Name == name && (mentions(f.Head, "__always_inline") || mentions(f.Head, "inline") && len(csource.Calls(f.Body)) == 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// beginEndKinds finds functions that close a window of another kind than they open.
+func beginEndKinds(_ *view, s *source) []hit {
+	var hits []hit
+	for _, r := range s.regions() {
+		opened := map[windowKind]csource.Call{}
+		masked := false
+		for _, c := range r.calls {
+			if k, ok := beginKind(c.Name); ok {
+				if _, twice := opened[k]; !twice {
+					opened[k] = c
+				}
+			}
+			masked = masked || maskedBegin.MatchString(c.Name) || scopedBegin.MatchString(c.Name)
+		}
+		if len(opened) == 0 || masked {
+			continue
+		}
+		for _, c := range r.calls {
+			k, ok := endKind(c.Name)
+			if _, same := opened[k]; !ok || same || r.name == c.Name {
+				continue
+			}
+			for _, kind := range []windowKind{readWindow, writeWindow, rwWindow} {
+				begin, ok := opened[kind]
+				if !ok {
+					continue
+				}
+				hits = append(hits, hit{rule: "begin-end-kinds", src: s, fn: r.name, line: c.Line,
+					detail:  begin.Name + " closed by " + c.Name,
+					title:   fmt.Sprintf("%s() closes what %s() opened: a %s end for a %s window", c.Name, begin.Name, k, kind),
+					note:    "The same on x86, 8xx and wherever one key opens both directions. On 64-bit book3s powerpc the directions are separate bits, on 32-bit book3s only writes have a window at all.",
+					witness: checks.Witness{s.step(begin.Line, "opens"), s.step(c.Line, "closes")},
+					lines:   []int{begin.Line}})
+				break
+			}
+		}
+	}
+	return hits
+}
+
+// unsafeWithoutBegin finds functions that use unsafe_*() where neither they nor a
+// caller in the same file opens a window. Where begin is a no-op nothing else shows it.
+func unsafeWithoutBegin(_ *view, s *source) []hit {
+	regions := s.regions()
+	var hits []hit
+	for _, r := range regions {
+		if r.fn == nil || strings.Contains(r.name, "unsafe") || isArchUaccess(s.path) || !hasCall(r.calls, unsafeAccess.MatchString) || opensWindow(regions, r.calls, 0) {
+			continue
+		}
+		if callerOpens(regions, r.name, 0) {
+			continue
+		}
+		for _, c := range r.calls {
+			if !unsafeAccess.MatchString(c.Name) {
+				continue
+			}
+			hits = append(hits, hit{rule: "unsafe-without-begin", src: s, fn: r.name, line: c.Line, detail: c.Name,
+				title: fmt.Sprintf("%s() in %s(), and no window is opened for it", c.Name, r.name),
+				note:  "Begin is also where the range is checked: without it any address passes. Where user access needs no window (most architectures) nothing fails at run time.",
+				lines: span(r.body, c)})
+		}
+	}
+	return hits
+}
+
+// opensWindow reports whether one of calls opens a window, directly or in a
+// function or macro of the same file.
+func opensWindow(regions []region, calls []csource.Call, depth int) bool {
+	for _, c := range calls {
+		if opens(c.Name) || c.Name == "user_access_restore" {
+			return true
+		}
+		if depth > 3 {
+			continue
+		}
+		for _, r := range regions {
+			if r.name == c.Name && opensWindow(regions, r.calls, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// callerOpens reports whether a function or macro of the file that calls name, or
+// one that calls that, opens a window.
+func callerOpens(regions []region, name string, depth int) bool {
+	for _, r := range regions {
+		if r.name == name || !hasCall(r.calls, func(n string) bool { return n == name }) {
+			continue
+		}
+		if strings.Contains(r.name, "unsafe") || opensWindow(regions, r.calls, 0) || depth < 4 && callerOpens(regions, r.name, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginRange finds accesses to another object than the one that begin() checked,
+// where begin checked exactly one object: begin(p, sizeof(*p)), access to q.
+func beginRange(_ *view, s *source) []hit {
+	var hits []hit
+	for _, r := range s.regions() {
+		if r.fn == nil {
+			continue
+		}
+		checked := map[string]csource.Call{}
+		other := false // a begin whose range is not understood
+		for _, c := range r.calls {
+			if !opens(c.Name) {
+				continue
+			}
+			p := csource.Root(arg(c, 0))
+			size := csource.Key(arg(c, 1))
+			if len(c.Args) == 2 && p != "" && csource.Key(c.Args[0]) == p && strings.HasPrefix(size, "sizeof(") {
+				checked[p] = c
+			} else {
+				other = true
+			}
+		}
+		if len(checked) == 0 || other {
+			continue
+		}
+		for _, c := range r.calls {
+			place := arg(c, 1)
+			switch {
+			case unsafeAccess.MatchString(c.Name) && strings.Contains(c.Name, "copy_to"):
+				place = arg(c, 0)
+			case !unsafeAccess.MatchString(c.Name):
+				continue
+			}
+			q := csource.Root(place)
+			if q == "" {
+				continue
+			}
+			if _, ok := checked[q]; ok || !isParamOrLocal(r, q) || within(r.body, q, checked) {
+				continue
+			}
+			for p, begin := range checked {
+				hits = append(hits, hit{rule: "begin-range", src: s, fn: r.name, line: c.Line, detail: q + " under " + csource.Text(r.body[begin.At:begin.End+1]),
+					title:   fmt.Sprintf("%s() goes to %s, but the window's range check covers *%s only", c.Name, q, p),
+					note:    "Begin checks the range that it is given; an access outside of it is unchecked.",
+					witness: checks.Witness{s.step(begin.Line, "the range that is checked"), s.step(c.Line, "an access elsewhere")},
+					lines:   []int{begin.Line}})
+				break
+			}
+		}
+	}
+	return hits
+}
+
+func isParamOrLocal(r region, name string) bool {
+	return mentions(r.params, name) || mentions(r.body, name)
+}
+
+// within reports whether q is set to an address inside of a checked object: q = p,
+// q = &p->x, q = p->array.
+func within(body []csource.Token, q string, checked map[string]csource.Call) bool {
+	for i, t := range body {
+		if !t.Is(q) || !at(body, i+1).Is("=") || prev(body, i).Is("->") || prev(body, i).Is(".") {
+			continue
+		}
+		end := i + 2
+		for end < len(body) && !body[end].Is(";") && !body[end].Is(",") {
+			end++
+		}
+		value := body[i+2 : end]
+		if _, ok := checked[csource.Root(value)]; ok && !slices.ContainsFunc(value, func(t csource.Token) bool { return t.Is("-") }) {
+			return true
+		}
+		if len(csource.Calls(value)) > 0 { // container_of() and the like
+			return true
+		}
+	}
+	return false
+}
+
+// windowSaved finds user_access_save(): it hides an open window from objtool.
+func windowSaved(_ *view, s *source) []hit {
+	if isArchUaccess(s.path) {
+		return nil
+	}
+	var hits []hit
+	for _, r := range s.regions() {
+		for _, c := range r.calls {
+			if c.Name != "user_access_save" && c.Name != "smap_save" {
+				continue
+			}
+			hits = append(hits, hit{rule: "window-saved", src: s, fn: r.name, line: c.Line, detail: c.Name,
+				title: fmt.Sprintf("%s() in %s(): an open window is set aside and opened again", c.Name, r.name),
+				note:  "Meant for code that has to run inside a window (sanitizers, tracing). Around an ordinary call it only silences objtool, and it does nothing outside of x86 and powerpc: the call belongs before the window."})
+		}
+	}
+	return hits
+}
+
+// uncheckedOpenerUse finds functions that open a window by a primitive without a
+// range check and check nothing themselves: they rely on their callers.
+func uncheckedOpenerUse(v *view, s *source) []hit {
+	if isArchUaccess(s.path) || strings.HasPrefix(s.path, "arch/") {
+		return nil
+	}
+	var hits []hit
+	for _, r := range s.regions() {
+		if checksRange(r.body) {
+			continue
+		}
+		for _, c := range r.calls {
+			if !rawOpeners[c.Name] && !(begins.MatchString(c.Name) && strings.HasPrefix(c.Name, "__")) || c.Name == r.name {
+				continue
+			}
+			h := hit{rule: "opener-trusts-caller", src: s, fn: r.name, line: c.Line, detail: c.Name,
+				title:   fmt.Sprintf("%s() opens a window by %s(), which checks no range: its callers have to", r.name, c.Name),
+				witness: checks.Witness{s.step(c.Line, "opens, unchecked")},
+				lines:   span(r.body, c)}
+			callers := v.callers(r.name, s)
+			h.note = "Called from " + listPlaces(callers) + "."
+			if len(callers) == 0 {
+				h.note = "No caller was found."
+			}
+			for _, p := range callers {
+				h.witness = append(h.witness, checks.Step{File: p.file, Line: p.line, Text: p.text, Note: p.checked()})
+			}
+			hits = append(hits, h)
+		}
+	}
+	return hits
+}
