@@ -154,10 +154,10 @@ func (t *text) uncompiled(p *page, built int) {
 	p.blank()
 	if t.cut.uncompiled == 0 {
 		t.left = true
-		p.line("None of them compiled the changed lines in %s.", counted(len(runs), "place", "places"))
+		p.line("No target compiled the changed lines in %s.", counted(len(runs), "place", "places"))
 		return
 	}
-	p.line("Changed lines that none of them compiled:")
+	p.line("Changed lines that no target compiled:")
 	shown := min(len(runs), t.cut.uncompiled)
 	var places []string
 	width := 0

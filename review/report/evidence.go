@@ -107,9 +107,9 @@ func strongest(list []checks.Evidence, target string) *checks.Evidence {
 var (
 	// "snd-pcm.o: warning: objtool: .altinstr_replacement+0x9: redundant UACCESS disable"
 	objtoolLine = regexp.MustCompile(`^(?:\S*/)?([^\s/:]+\.o): (?:warning: |error: )?(?:objtool: )?(?:\S+\+0x[0-9a-f]+: )?(.+)$`)
+	// "unused variable 'n' [-Wunused-variable]"
+	option = regexp.MustCompile(`\s*\[-W[^\]]*\]$`)
 	// "sound/core/pcm_native.c:3101:9: error: ..."
-	// "[-Wunused-variable]"
-	option  = regexp.MustCompile(`\s*\[-W[^\]]*\]$`)
 	atPlace = regexp.MustCompile(`^\S+:\d+(?::\d+)?: (.+)$`)
 )
 

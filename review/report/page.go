@@ -55,7 +55,7 @@ func wrapped(first, rest, text string, columns int) []string {
 	return append(lines, strings.TrimRight(indent+line, " "))
 }
 
-func (p *page) String() string { return strings.Join(p.lines, "\n") + "\n" }
+func (p *page) String() string { return strings.TrimRight(strings.Join(p.lines, "\n"), "\n") + "\n" }
 
 var numerals = [...]string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
 

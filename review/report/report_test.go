@@ -78,6 +78,15 @@ func cases(t testing.TB) []string {
 	return append(files, "20-long", "21-hostile")
 }
 
+// The smallest verdicts there can be keep the form, too.
+func TestFormOfLittle(t *testing.T) {
+	for _, v := range []*review.Verdict{{}, {Applied: true}, {Applied: true, Uncompiled: []review.Uncompiled{{}}, Findings: []review.Finding{{Status: review.New}}}} {
+		for _, opt := range []Options{{}, {From: bot}, {Lines: -1}} {
+			checkForm(t, v, opt)
+		}
+	}
+}
+
 // Each case of testdata/ names the forms that it is kept in: mail, text (as on a
 // terminal, without bound and signature), json.
 func TestGolden(t *testing.T) {
@@ -145,6 +154,9 @@ func checkForm(t *testing.T, v *review.Verdict, opt Options) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if opt.Lines == 0 && len(lines) > MaxLines+len(v.Reproduce) {
 		t.Errorf("%d lines:\n%s", len(lines), text)
+	}
+	if lines[len(lines)-1] == "" {
+		t.Errorf("an empty line at the end:\n%s", text)
 	}
 	for i, line := range lines {
 		if line != "-- " && strings.TrimRight(line, " \t") != line {
