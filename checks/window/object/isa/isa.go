@@ -134,11 +134,13 @@ const (
 	Page            // Dst = the 4 KiB page of this instruction + Imm (arm64 adrp), before relocation
 	Lost            // the stack bytes from slot Imm on, B (as a number) of them, hold something else now
 	StoreAt         // memory at B + Imm = A, a word, B no stack pointer: a slot if B is a frame pointer
-	Insert          // powerpc rlwimi, rldimi; arm bfi: Dst = A &^ Imm | rotl(B, Shift) & Imm (32 bits wide on 32-bit machines and for rlwimi)
+	Insert          // powerpc rlwimi, rldimi; arm, arm64 bfi: Dst = A &^ Imm | (B << Shift) & Imm
 	AddShifted      // Dst = A + B << Imm, as table jumps use it
 	LoadIndexed     // Dst = memory at A + B << (Imm>>8), |int8(Imm)| bytes, negative: sign-extended; A is NoReg: as for LoadConst
 	CompareImm      // no Dst: A is compared with Imm by the condition that follows (the bound of a table jump)
 	Compare         // no Dst: A is compared with B
+	AndNot          // Dst = A &^ B
+	InsertRight     // arm64 bfxil: Dst = A &^ Imm | (B >> Shift) & Imm
 )
 
 // Effect is what an instruction does to one register or stack slot. All effects of
@@ -152,7 +154,7 @@ const (
 // moved through an addition of 0 is an AddImm, so that this can be told from a Move.
 type Effect struct {
 	Op    Op
-	Shift uint8 // Insert only
+	Shift uint8 // Insert and InsertRight only
 	Dst   Reg
 	A, B  Reg
 	Imm   int64
