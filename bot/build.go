@@ -1,0 +1,32 @@
+package main
+
+import (
+	"path/filepath"
+	"time"
+
+	"uabot/checks"
+	"uabot/checks/kbuild"
+	"uabot/checks/kbuild/sandbox"
+)
+
+// builder makes the builder that the configuration asks for.
+func (p *program) builder(runner *sandbox.Runner) (*kbuild.Builder, error) {
+	c := p.config
+	return &kbuild.Builder{
+		Cache:       filepath.Join(c.Cache, "bases"),
+		Runner:      runner,
+		Jobs:        c.Jobs,
+		HeaderUnits: c.Limits.HeaderUnits,
+		Limits: sandbox.Limits{
+			Wall:      time.Duration(c.Limits.CompileSeconds) * time.Second,
+			Memory:    int64(c.Limits.MemoryMB) << 20,
+			Processes: c.Limits.Processes,
+			Output:    int64(c.Limits.OutputMB) << 20,
+		},
+	}, nil
+}
+
+// checks are what every target is looked at with.
+func (p *program) checks(builder *kbuild.Builder, base kbuild.Tree) []checks.Check {
+	return []checks.Check{kbuild.Messages{}}
+}

@@ -1,0 +1,172 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"uabot/checks"
+	"uabot/checks/kbuild"
+	"uabot/config"
+)
+
+// job is one target of a run.
+type job struct {
+	run    *run
+	target config.Target
+	checks []checks.Check
+	result *Target // in the verdict
+
+	built *kbuild.Base
+	plan  *kbuild.Plan
+	tip   *checks.Built // the patched tree; nil when the target was not built
+}
+
+// close lets the target's prepared base go.
+func (j *job) close() {
+	if j != nil && j.built != nil {
+		j.built.Close()
+	}
+}
+
+// tell passes on what the job is doing.
+func (j *job) tell(format string, args ...any) { j.run.tell(j.target.Name, format, args...) }
+
+// skip ends the job without a result.
+func (j *job) end(status TargetStatus, format string, args ...any) error {
+	j.result.Status, j.result.Reason = status, fmt.Sprintf(format, args...)
+	j.tell("%s: %s", status, j.result.Reason)
+	return nil
+}
+
+// beforeAndAfter builds base and tip and runs the checks on both.
+func (j *job) beforeAndAfter(ctx context.Context) error {
+	u := j.run
+	started := time.Now()
+	*j.result = Target{Name: j.target.Name}
+	defer func() {
+		j.result.Seconds = time.Since(started).Seconds()
+		u.mu.Lock()
+		u.done++
+		u.mu.Unlock()
+		j.tell("")
+	}()
+	var err error
+	j.built, err = u.Builder.Open(ctx, u.base, j.target)
+	switch missing, config := new(kbuild.MissingError), new(kbuild.ConfigError); {
+	case errors.As(err, &missing), errors.As(err, &config):
+		return j.end(Skipped, "%v", err)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return j.end(Failed, "%v", err)
+	}
+	j.result.Compiler = j.built.Compiler()
+	j.result.Notes = append(j.result.Notes, j.built.Notes...)
+	if j.plan, err = j.built.Plan(ctx, u.tree(len(u.commits))); err != nil {
+		return err
+	}
+	j.result.Notes = append(j.result.Notes, j.plan.Notes...)
+	if len(j.plan.Units) == 0 {
+		reason := "the series touches nothing that is compiled there"
+		if len(j.plan.Skipped) > 0 {
+			reason = j.plan.Skipped[0].Source + ": " + j.plan.Skipped[0].Reason
+		}
+		return j.end(Skipped, "%s", reason)
+	}
+	base, err := j.built.Build(ctx, j.plan.Units)
+	if err != nil {
+		return j.failed(ctx, err)
+	}
+	output, err := u.tempDir(j.target.Name)
+	if err != nil {
+		return err
+	}
+	if j.tip, err = j.built.BuildState(ctx, u.tree(len(u.commits)), j.plan.Units, output); err != nil {
+		return j.failed(ctx, err)
+	}
+	for i, unit := range j.tip.Units {
+		if base.Units[i].Err == "" || unit.Err == "" {
+			j.result.Objects = append(j.result.Objects, unit.Object)
+		}
+		if unit.Err != "" && base.Units[i].Err != "" {
+			j.result.Notes = append(j.result.Notes, unit.Source+" is not compared: "+base.Units[i].Err)
+		}
+	}
+	if len(j.result.Objects) == 0 {
+		return j.end(Failed, "%s does not build at the base: %s", base.Units[0].Source, base.Units[0].Err)
+	}
+	before, err := j.check(ctx, 0, base)
+	if err != nil {
+		return err
+	}
+	after, err := j.check(ctx, len(u.commits), j.tip)
+	if err != nil {
+		return err
+	}
+	u.mu.Lock()
+	u.windows[j.target.Name] = windowCounts{base: before, tip: after}
+	u.mu.Unlock()
+	j.result.Status = OK
+	return nil
+}
+
+// failed ends the job when the builder is in trouble: that is the machine's, and
+// the other targets go on.
+func (j *job) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	j.tip = nil
+	return j.end(Failed, "%v", err)
+}
+
+// step builds and checks the tree with the first k patches.
+func (j *job) step(ctx context.Context, k int) error {
+	u := j.run
+	j.tell("looking at patch %d/%d", k, len(u.commits))
+	output, err := u.tempDir(j.target.Name)
+	if err != nil {
+		return err
+	}
+	built, err := j.built.BuildState(ctx, u.tree(k), j.plan.Units, output)
+	if err != nil {
+		return fmt.Errorf("stepping through the series: %w", err)
+	}
+	_, err = j.check(ctx, k, built)
+	return err
+}
+
+// check runs every check that sees anything on the target, and records the findings
+// as those of state k. It returns the windows of each function, as counted by the
+// first check that counts them.
+func (j *job) check(ctx context.Context, k int, built *checks.Built) ([]checks.Windows, error) {
+	var windows []checks.Windows
+	for _, c := range j.checks {
+		if ok, _ := c.Applies(j.target); !ok {
+			continue
+		}
+		j.tell("%s", c.Name())
+		result, err := c.Run(ctx, built)
+		if err != nil {
+			return nil, fmt.Errorf("%s on %s: %w", c.Name(), j.target.Name, err)
+		}
+		j.run.record(k, j.target.Name, result.Findings)
+		if windows == nil {
+			windows = result.Windows
+		}
+		for _, note := range result.Notes {
+			if !slices.Contains(j.result.Notes, note) {
+				j.result.Notes = append(j.result.Notes, note)
+			}
+		}
+	}
+	return windows, nil
+}
+
+// tree is the patched tree with the first k patches.
+func (u *run) tree(k int) kbuild.Tree {
+	return kbuild.Tree{Dir: u.scratch.Dir, Commit: u.commits[k-1], Git: u.Repo.Git()}
+}
