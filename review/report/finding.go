@@ -285,6 +285,6 @@ func (t *text) tellFix(p *page, fix *checks.Fix) {
 	p.blank()
 	// Indented: at the left edge, tools would take it for a patch of this thread.
 	for _, line := range lines {
-		p.line("%s%s", indent, bounded(escaped(bare(line)), maxCode))
+		p.line("%s%s", indent, bounded(escaped(strings.TrimRight(line, "\r")), maxCode))
 	}
 }

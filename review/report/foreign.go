@@ -40,13 +40,7 @@ func oneLine(s string) string {
 
 // codeLine makes a source line fit to be quoted: its tabs stay, the backslash that
 // continues a macro goes, as it stands far to the right and says nothing here.
-func codeLine(s string) string {
-	s = strings.TrimRight(s, " \t\r\n")
-	if body, ok := strings.CutSuffix(s, `\`); ok {
-		s = strings.TrimRight(body, " \t")
-	}
-	return bounded(escaped(s), maxCode)
-}
+func codeLine(s string) string { return bounded(escaped(bare(s)), maxCode) }
 
 // escaped shows every character that a reader cannot see or that moves others (control
 // characters, bidi overrides, bytes that are no UTF-8) as an escape. Tabs stay.

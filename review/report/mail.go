@@ -31,6 +31,9 @@ var (
 	ErrNotApplied = errors.New("the series does not apply")
 	// ErrAddress is returned where the bot or the author has no usable address.
 	ErrAddress = errors.New("no usable mail address")
+	// ErrNoTime is returned for a verdict that does not say when it was made: a mail
+	// has a date, and the same verdict the same.
+	ErrNoTime = errors.New("the verdict has no time")
 )
 
 // Bounds of what is taken over from the mail that is answered.
@@ -51,6 +54,9 @@ const Header = "X-Uabot"
 func Mail(v *review.Verdict, from Identity) ([]byte, error) {
 	if !v.Applied {
 		return nil, ErrNotApplied
+	}
+	if v.Started.IsZero() {
+		return nil, ErrNoTime
 	}
 	findings := Numbered(v)
 	parent, author := answered(v.Series, findings)

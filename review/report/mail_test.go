@@ -250,6 +250,7 @@ func TestMailRefuses(t *testing.T) {
 		{"no series", func(v *review.Verdict, _ *Identity) { v.Series = nil }, ErrNothingToAnswer},
 		{"no id", func(v *review.Verdict, _ *Identity) { v.Series.Patches[0].Message.ID = "" }, ErrNothingToAnswer},
 		{"not applied", func(v *review.Verdict, _ *Identity) { v.Applied = false }, ErrNotApplied},
+		{"no time", func(v *review.Verdict, _ *Identity) { v.Started = time.Time{} }, ErrNoTime},
 		{"no bot", func(_ *review.Verdict, from *Identity) { from.Address = "" }, ErrAddress},
 		{"two bots", func(_ *review.Verdict, from *Identity) { from.Address = "a@b.c, d@e.f" }, ErrAddress},
 		{"nobody", func(v *review.Verdict, _ *Identity) {

@@ -70,7 +70,15 @@ func newQuoter(patches []*mail.Patch) *quoter {
 	return q
 }
 
-func bare(text string) string { return strings.TrimRight(text, " \t\r\n") }
+// bare is a line without what nobody sees: white space at its end, and the backslash
+// that continues a macro with the white space before it.
+func bare(text string) string {
+	text = strings.TrimRight(text, " \t\r\n")
+	if body, ok := strings.CutSuffix(text, `\`); ok {
+		text = strings.TrimRight(body, " \t")
+	}
+	return text
+}
 
 // quotes relates each step of f's witness to the diffs. The patch that brings the
 // finding is quoted with its context; of the other patches only added lines are

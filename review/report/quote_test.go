@@ -75,6 +75,8 @@ func TestQuotes(t *testing.T) {
 			[]checks.Step{{File: "drivers/b.c", Line: 18, Text: "\tbegin();"}}, "-"},
 		{"no text, no line", 2, 0,
 			[]checks.Step{step(18, ""), step(0, "\tother();")}, "- -"},
+		{"a macro's backslash is no text", 2, 0,
+			[]checks.Step{step(18, "\tbegin();\t\t\\")}, "2+"},
 		{"white space at the end is none", 2, 0,
 			[]checks.Step{step(18, "\tbegin();  \t")}, "2+"},
 		{"the patch is not known", 0, 0,

@@ -12,6 +12,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"uabot/checks"
 	"uabot/mail"
@@ -141,7 +142,7 @@ func cuts(n int) []cut {
 	return append(list,
 		cut{witness: 5, full: 1, listed: 16, columns: maxColumns, rows: 3},
 		cut{witness: 3, full: 1, listed: 16},
-		cut{witness: 3, full: 1, listed: 16, block: 24}, // nothing but odd input gets here
+		cut{witness: 3, full: 1, listed: 16, block: 20}, // nothing but odd input gets here
 	)
 }
 
@@ -199,7 +200,7 @@ func (t *text) reproduce(p *page) {
 	p.blank()
 	p.line("See for yourself:")
 	for _, line := range t.v.Reproduce {
-		p.line("  %s", escaped(bare(line)))
+		p.line("  %s", escaped(strings.TrimRight(line, " \t\r\n")))
 	}
 }
 
