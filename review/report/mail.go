@@ -189,7 +189,24 @@ func mailbox(name, addr string) string {
 	case atoms.MatchString(name) && !strings.Contains(name, "=?"):
 		return name + " <" + addr + ">"
 	}
+	for i := range len(name) {
+		if name[i] >= 0x80 {
+			return encodedWords(name) + " <" + addr + ">"
+		}
+	}
 	return (&netmail.Address{Name: name, Address: addr}).String()
+}
+
+// encodedWords is name as RFC 2047 wants it in a phrase: what its section 5, (3)
+// allows there bare makes "Q" readable, all else takes "B". net/mail lets a backslash
+// through.
+func encodedWords(name string) string {
+	for _, r := range name {
+		if r < 0x80 && !strings.ContainsRune(" !*+-/ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", r) {
+			return mime.BEncoding.Encode("utf-8", name)
+		}
+	}
+	return mime.QEncoding.Encode("utf-8", name)
 }
 
 // visible makes text fit for a header: control and format characters, line ends among

@@ -122,6 +122,7 @@ func TestMailHostile(t *testing.T) {
 		{Name: "two", Addr: "a@example.com, b@example.com"},
 		{Name: `say "hi" \ (TI), <me@example.com>`, Addr: "ok2@example.com"},
 		{Name: `"Quoted, Already"`, Addr: "ok3@example.com"},
+		{Name: `Ünsal \`, Addr: "ok8@example.com"}, {Name: "Jürgen Groß", Addr: "ok9@example.com"},
 		{Name: "=?utf-8?q?fake?=", Addr: "ok4@example.com"},
 		{Name: "Zo\xeb Latin", Addr: "ok5@example.com"},
 		{Name: strings.Repeat("日本", 500), Addr: "ok6@example.com"},
@@ -147,13 +148,13 @@ func TestMailHostile(t *testing.T) {
 			names, addrs = append(names, a.Name), append(addrs, a.Address)
 		}
 	}
-	wantAddrs := []string{"kim@example.com", "ok1@example.com", "ok2@example.com", "ok3@example.com", "ok4@example.com", "ok5@example.com", "ok6@example.com", "ok7@example.com"}
+	wantAddrs := []string{"kim@example.com", "ok1@example.com", "ok2@example.com", "ok3@example.com", "ok8@example.com", "ok9@example.com", "ok4@example.com", "ok5@example.com", "ok6@example.com", "ok7@example.com"}
 	if !slices.Equal(addrs, wantAddrs) {
 		t.Errorf("addressed to %q,\nwant %q", addrs, wantAddrs)
 	}
-	wantNames := []string{"Kim Arnesen", "x Bcc: all@example.com body", `say "hi" \ (TI), <me@example.com>`, "Quoted, Already", "=?utf-8?q?fake?=", "Zo\ufffd Latin", strings.Repeat("日本", maxPerson/2)}
-	if !slices.Equal(names[:7], wantNames) {
-		t.Errorf("names %q,\nwant %q", names[:7], wantNames)
+	wantNames := []string{"Kim Arnesen", "x Bcc: all@example.com body", `say "hi" \ (TI), <me@example.com>`, "Quoted, Already", `Ünsal \`, "Jürgen Groß", "=?utf-8?q?fake?=", "Zo\ufffd Latin", strings.Repeat("日本", maxPerson/2)}
+	if !slices.Equal(names[:9], wantNames) {
+		t.Errorf("names %q,\nwant %q", names[:9], wantNames)
 	}
 	subject, err := h.Subject()
 	if err != nil || !strings.HasPrefix(subject, "Re: [PATCH] x Bcc: all@example.com body = ?utf-8?q?=0ABcc:_x?= ]0;pwned long") || len(subject) > maxSubject+40 {
