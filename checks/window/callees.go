@@ -56,7 +56,11 @@ var archSafe = map[string][]string{
 		"_savegpr*", "_restgpr*", "_savegpr0_*", "_restgpr0_*", "_save32gpr*", "_rest32gpr*"},
 	// arch/arm64/include/asm/uaccess.h and mte.h, arch/arm64/lib/mte.S
 	"arm64": {"__arch_copy_from_user", "__arch_copy_to_user", "__arch_clear_user",
-		"mte_copy_tags_from_user", "mte_copy_tags_to_user"},
+		"mte_copy_tags_from_user", "mte_copy_tags_to_user",
+		// local_irq_save() and local_irq_restore() in uaccess_ttbr0_enable() and _disable(),
+		// where TRACE_IRQFLAGS or the compiler's choice makes calls of them
+		"trace_hardirqs_on", "trace_hardirqs_off", "warn_bogus_irq_restore",
+		"arch_local_irq_*", "arch_irqs_disabled*", "arch_local_save_flags"},
 	// arch/arm/include/asm/uaccess.h: save_and_enable and restore nest, so the
 	// thunks and the copies, which do both, are allowed
 	"arm": {"arm_copy_from_user", "arm_copy_to_user", "arm_clear_user",

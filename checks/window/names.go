@@ -90,3 +90,15 @@ func BaseName(symbol string) string {
 	}
 	return symbol
 }
+
+// Thunk reports whether a symbol is one of the out-of-line halves of get_user() and
+// put_user(): a call of it counts as a window of its caller.
+func Thunk(symbol string) bool { return putget.MatchString(symbol) }
+
+// FunctionName is a function's symbol without the compiler's suffixes.
+func FunctionName(symbol string) string {
+	if i := strings.IndexByte(symbol, '.'); i > 0 {
+		return symbol[:i]
+	}
+	return symbol
+}

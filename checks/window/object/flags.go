@@ -1,0 +1,69 @@
+package object
+
+import "uabot/checks/window/object/isa"
+
+// trueFlags are variables that are true once the kernel has booted. With
+// CONFIG_JUMP_LABEL_FEATURE_CHECK_DEBUG powerpc's mmu_has_feature() warns and then reads
+// the features from memory where they are not yet patched in
+// (arch/powerpc/include/asm/mmu.h): code that opens a window or not by itself, and by
+// another question closes it.
+var trueFlags = map[string]bool{"static_key_feature_checks_initialized": true}
+
+// hasTrueFlags reports whether the object refers to one.
+func (o *object) hasTrueFlags() bool {
+	if o.flagged == 0 {
+		o.flagged = 1
+		for i := range o.symbols {
+			if trueFlags[o.symbols[i].name] {
+				o.flagged = 2
+			}
+		}
+	}
+	return o.flagged == 2
+}
+
+// decides reports whether n is a branch that may test a flag.
+func (o *object) decides(n *node) bool {
+	return n.in != nil && n.in.Flow == isa.Branch && (n.in.When == isa.Equal || n.in.When == isa.NotEqual)
+}
+
+// never reports whether a branch on a true flag does not go this way.
+func (o *object) never(n *node, kind edgeKind, s *state) bool {
+	if !o.decides(n) || kind != falls && kind != jumps || s.value(compared).kind != truth {
+		return false
+	}
+	return (n.in.When == isa.Equal) == (kind == jumps)
+}
+
+// flagAddress is truthAt if the instruction's relocation is to a flag.
+func (o *object) flagAddress(l loc, in *isa.Insn) value {
+	if o.hasTrueFlags() {
+		if x, ok := o.branchReloc(l, in); ok && trueFlags[o.symbols[x.sym].name] {
+			return value{kind: truthAt}
+		}
+	}
+	return value{}
+}
+
+// withZero reports whether e compares with 0: cmpwi, cmpdi, cmplwi and cmpldi have the
+// number in the low half of their word (Power ISA 3.1B, book I 3.3.10).
+func (o *object) withZero(l loc, e *isa.Effect) bool {
+	w, _ := o.word(o.sections[l.sec()].data, l.off(), 4)
+	return (e.Op == isa.CompareImm || e.Op == isa.Compare && e.B == isa.NoReg) && w&0xffff == 0
+}
+
+// record reports whether a powerpc instruction compares its result with 0: andi., andis.,
+// and those with the Rc bit (book I 3.3.13, 3.3.14).
+func (o *object) record(l loc, in *isa.Insn) bool {
+	if !o.hasTrueFlags() || o.arch.kernel != "powerpc" || in.Flow != isa.Next {
+		return false
+	}
+	w, _ := o.word(o.sections[l.sec()].data, l.off(), 4)
+	switch w >> 26 {
+	case 28, 29:
+		return true
+	case 20, 21, 23, 30, 31:
+		return w&1 != 0
+	}
+	return false
+}
