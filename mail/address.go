@@ -176,7 +176,7 @@ func viaList(from Address, fields []field) (Address, bool) {
 	var replyTo, original []Address
 	lists := map[string]bool{}
 	for _, f := range fields {
-		switch strings.ToLower(f.name) {
+		switch f.name {
 		case "x-original-from", "x-mailman-original-from":
 			original = ParseAddresses(f.value)
 		case "reply-to":

@@ -19,8 +19,8 @@ const (
 // Assembler makes series of messages that come one after the other, in any order.
 //
 // A series is handed out by Ready as soon as it is complete, or when nothing more
-// has come for a quiet time; again when a part comes later, and when its thread
-// says what became of it. Its memory does not grow with what went by: a series is
+// has come for a quiet time; again when a part comes later. Changes tells what
+// threads say of series that were handed out. Its memory does not grow with what went by: a series is
 // forgotten some time after its last mail, and the messages themselves are let go
 // when it was handed out, or before that when they are too many, if Load can bring
 // them back.
@@ -42,6 +42,7 @@ type Assembler struct {
 	naked   map[string]*part      // mails that may turn out to be cover letters, by id
 	works   works
 	held    int // bytes of messages held
+	changes []Change
 	forgets int // messages since the last look for what can be forgotten
 }
 
@@ -242,7 +243,7 @@ func (a *Assembler) addReply(m *Message, s Subject, at time.Time) {
 			}
 			p.replies = append(p.replies, light)
 			if p.status == Open {
-				p.hear(m, light)
+				a.hear(p, m, light)
 			}
 			a.index(a.byID, m.ID, p)
 			return
@@ -253,7 +254,7 @@ func (a *Assembler) addReply(m *Message, s Subject, at time.Time) {
 // withoutText is a message of which only the header's fields are kept.
 func (m *Message) withoutText() *Message {
 	light := *m
-	light.Raw, light.Body, light.text = nil, "", nil
+	light.Raw, light.Body, light.text, light.memo = nil, "", nil, nil
 	return &light
 }
 
@@ -270,11 +271,27 @@ func senderKey(s Address) string { return lowerHost(s.Addr) }
 // Those that Load fails for are left for the next call, and the errors returned.
 func (a *Assembler) Ready(now time.Time) ([]*Series, error) {
 	return a.give(func(p *posting) bool {
-		if p.given && p.why == Changed {
-			return true
-		}
 		return p.complete() && !p.expectsCover() || now.Sub(p.last) >= a.quiet()
 	})
+}
+
+// Changes returns what has changed, since it was called last, in the status of
+// series that were handed out.
+func (a *Assembler) Changes() []Change {
+	list := a.changes
+	a.changes = nil
+	return list
+}
+
+// become gives a posting a status.
+func (a *Assembler) become(p *posting, status Status, by *Message) {
+	if p.status == status {
+		return
+	}
+	p.status, p.by = status, by
+	if p.given {
+		a.changes = append(a.changes, Change{p.id, p.lineage, status, by})
+	}
 }
 
 // Flush returns what Ready has not returned yet, waiting for nothing more.
@@ -333,13 +350,13 @@ func (a *Assembler) give(ready func(*posting) bool) (list []*Series, err error) 
 		s.Lineage, s.Status, s.By = p.lineage, p.status, p.by
 		switch {
 		case p.given:
-			s.Event = cmp.Or(p.why, Late)
+			s.Event = Late
 		case s.Complete():
 			s.Event = Whole
 		default:
 			s.Event = Waited
 		}
-		p.dirty, p.given, p.why = false, true, ""
+		p.dirty, p.given = false, true
 		list = append(list, s)
 		if a.Load != nil {
 			a.release(p)

@@ -29,7 +29,7 @@ const maxDepth = 8
 func contentOf(fields []field) content {
 	c := content{kind: "text/plain"}
 	for _, f := range fields {
-		switch strings.ToLower(f.name) {
+		switch f.name {
 		case "content-type":
 			kind, _, _ := strings.Cut(f.value, ";")
 			if kind = strings.ToLower(strings.TrimSpace(kind)); strings.Contains(kind, "/") {
@@ -96,8 +96,8 @@ func (m *Message) parts(c content, body []byte, depth int) []text {
 		}
 		var texts, html []text
 		for _, child := range children {
-			childFields, childBody := splitHeader(child)
-			if len(childFields) == 0 {
+			childFields, childBody, any := splitHeader(child)
+			if !any {
 				// A part without a header begins with an empty line; what
 				// comes first is body.
 				childBody = bytes.TrimPrefix(child, []byte("\n"))

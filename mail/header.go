@@ -9,18 +9,55 @@ import (
 // field is one header field, unfolded, as it stands: nothing decoded.
 type field struct{ name, value string }
 
-// splitHeader cuts raw into its header fields and its body. It is as lenient as
-// git mailinfo: space before the header, "From " lines in it and fields without a
+// read are the fields that Parse looks at. A mail has dozens of others.
+var read = func() map[string]bool {
+	set := map[string]bool{}
+	for _, name := range []string{
+		"subject", "from", "reply-to", "to", "cc", "date", "received", "in-reply-to", "references", "list-id",
+		"list-post", "x-original-from", "x-mailman-original-from", "x-original-to",
+		"content-type", "content-transfer-encoding", "content-disposition",
+	} {
+		set[name] = true
+	}
+	return set
+}()
+
+// splitHeader cuts raw into the header fields that Parse reads, with their names in
+// lower case, and its body. any reports whether there is a field at all.
+func splitHeader(raw []byte) (fields []field, body []byte, any bool) {
+	fields = make([]field, 0, 16)
+	var lower [32]byte
+	body = eachField(raw, func(name, value []byte) {
+		any = true
+		if len(name) > len(lower) {
+			return
+		}
+		for i, c := range name {
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			lower[i] = c
+		}
+		if read[string(lower[:len(name)])] {
+			fields = append(fields, field{string(lower[:len(name)]), string(value)})
+		}
+	})
+	return fields, body, any
+}
+
+// eachField calls f for every header field of raw, its value unfolded, and returns
+// the body. The bytes are valid during the call only. It is as lenient as git
+// mailinfo: space before the header, "From " lines in it and fields without a
 // space after the colon are read, and the first line that is none of these begins
 // the body.
-func splitHeader(raw []byte) (fields []field, body []byte) {
-	rest := bytes.TrimLeft(raw, " \t\r\n\v\f")
-	fields = make([]field, 0, 32)
+func eachField(raw []byte, f func(name, value []byte)) (body []byte) {
+	var folded []byte
+	rest := bytes.TrimLeft(raw, spaces)
 	for len(rest) > 0 {
 		line, after, _ := bytes.Cut(rest, []byte("\n"))
-		line = bytes.TrimRight(line, " \t\r\n\v\f")
+		line = bytes.TrimRight(line, spaces)
 		if len(line) == 0 {
-			return fields, after
+			return after
 		}
 		if bytes.HasPrefix(line, []byte("From ")) || bytes.HasPrefix(line, []byte(">From ")) {
 			rest = after
@@ -28,18 +65,22 @@ func splitHeader(raw []byte) (fields []field, body []byte) {
 		}
 		colon := bytes.IndexByte(line, ':')
 		if colon < 1 || !isFieldName(line[:colon]) {
-			return fields, rest
+			return rest
 		}
 		value := line[colon+1:]
-		for len(after) > 0 && (after[0] == ' ' || after[0] == '\t') {
-			var more []byte
-			more, after, _ = bytes.Cut(after, []byte("\n"))
-			value = append(append(bytes.Clone(value), ' '), bytes.TrimRight(more[1:], " \t\r\n\v\f")...)
+		if len(after) > 0 && (after[0] == ' ' || after[0] == '\t') {
+			folded = append(folded[:0], value...)
+			for len(after) > 0 && (after[0] == ' ' || after[0] == '\t') {
+				var more []byte
+				more, after, _ = bytes.Cut(after, []byte("\n"))
+				folded = append(append(folded, ' '), bytes.TrimRight(more[1:], spaces)...)
+			}
+			value = folded
 		}
-		fields = append(fields, field{string(line[:colon]), string(bytes.TrimLeft(value, " \t"))})
+		f(line[:colon], bytes.TrimLeft(value, " \t"))
 		rest = after
 	}
-	return fields, nil
+	return nil
 }
 
 func isFieldName(name []byte) bool {
@@ -53,14 +94,13 @@ func isFieldName(name []byte) bool {
 
 // Header returns the values of a header field, unfolded and decoded, in order.
 func (m *Message) Header(name string) []string {
-	fields, _ := splitHeader(m.Raw)
 	var values []string
-	for _, f := range fields {
-		if strings.EqualFold(f.name, name) {
-			value, _ := decodeWords(f.value)
+	eachField(withoutCR(m.Raw), func(n, v []byte) {
+		if strings.EqualFold(string(n), name) {
+			value, _ := decodeWords(string(v))
 			values = append(values, value)
 		}
-	}
+	})
 	return values
 }
 

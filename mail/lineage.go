@@ -44,11 +44,43 @@ func (w *works) learn(key, lineage string) {
 	}
 }
 
-// linkPattern finds the earlier revisions that an author links to in the change log:
-// "- Link to v1: https://lore.kernel.org/r/<id>", "v2: https://lore.kernel.org/all/<id>/".
-var linkPattern = regexp.MustCompile(`(?mi)^[ \t*-]*(?:link to )?(?:rfc |patch )?(?:v\d+|rfc|previous (?:version|posting|series))\b[^\n]{0,40}?(?:\n[ \t]*)?https?://[^/\s]+/[^\s]*?/?([^/\s<>]+@[^/\s<>]+?)/?(?:T/|t/|#\S*)?[\])>.,]*$`)
+// revisionLabel is how the line of a change log begins that links to an earlier
+// revision: "- Link to v1:", "v2:", "RFC:".
+var revisionLabel = regexp.MustCompile(`(?i)^[ \t*-]*(?:link to )?(?:rfc |patch )?(?:v\d+|rfc|previous (?:version|posting|series))\b`)
 
-var supersedesPattern = regexp.MustCompile(`(?mi)^supersedes:[ \t]*<?([^<>\s]+@[^<>\s]+)>?[ \t]*$`)
+// earlier returns the Message-IDs of earlier revisions that a text links to, as b4
+// writes them: "- Link to v1: https://lore.kernel.org/r/<id>".
+func earlier(text string) (ids []string) {
+	for at := 0; ; {
+		i := strings.Index(text[at:], "://")
+		if i < 0 {
+			return ids
+		}
+		at += i + 3
+		url, _, _ := strings.Cut(text[at:], "\n")
+		if end := strings.IndexAny(url, " \t)]>"); end >= 0 {
+			url = url[:end]
+		}
+		id := ""
+		for _, part := range strings.Split(url, "/")[1:] {
+			if strings.Contains(part, "@") {
+				id = strings.TrimRight(part, ".,;")
+			}
+		}
+		if id == "" {
+			continue
+		}
+		start := strings.LastIndexByte(text[:at], '\n') + 1
+		label := text[start:at]
+		if bare := strings.TrimLeft(label, " \t<[(-*"); strings.HasPrefix(bare, "http") && start > 0 {
+			// The link stands on a line of its own, below its label.
+			label = text[strings.LastIndexByte(text[:start-1], '\n')+1 : start-1]
+		}
+		if revisionLabel.MatchString(label) {
+			ids = append(ids, id)
+		}
+	}
+}
 
 // place finds the work that a posting is a revision of, or begins a new one: by its
 // change-id, by the links to earlier revisions, by what it answers, and at last by
@@ -59,9 +91,9 @@ func (w *works) place(p *posting, s *Series) {
 	if id := s.ChangeID(); id != "" {
 		keys = append(keys, "change "+id)
 	}
-	for _, pattern := range []*regexp.Regexp{supersedesPattern, linkPattern} {
-		for _, id := range s.all(pattern) {
-			keys = append(keys, "id "+id)
+	for _, text := range s.texts() {
+		for _, id := range append(trailers(text, "supersedes"), earlier(text)...) {
+			keys = append(keys, "id "+strings.Trim(id, "<>"))
 		}
 	}
 	titles := func(title string) string { return "title " + sender + "\x00" + plainTitle(title) }
@@ -153,17 +185,6 @@ func (a *Assembler) supersede(p *posting) {
 		if older.status != Open || newer.version == older.version && !newer.resend && !newer.complete() {
 			continue
 		}
-		older.become(Superseded, nil)
-	}
-}
-
-// become gives a posting a status, and has it handed out again for that.
-func (p *posting) become(status Status, by *Message) {
-	if p.status == status {
-		return
-	}
-	p.status, p.by = status, by
-	if p.given && !p.dirty {
-		p.dirty, p.why = true, Changed
+		a.become(older, Superseded, nil)
 	}
 }

@@ -105,7 +105,10 @@ func mailinfo(m *Message) info {
 	flush()
 	in.log = log.String()
 	in.patch = bytes.Join(patch, nil)
-	in.from, in.subject, in.date = m.fieldFrom(), m.Subject, m.date
+	in.from, in.subject, in.date = m.from, m.Subject, m.date
+	if in.from == "" && m.From.Addr != "" {
+		in.from = m.From.Name + " <" + m.From.Addr + ">"
+	}
 	if inPatch {
 		// git gives up the in-body headers when there is no patch.
 		if body.from != "" {
@@ -132,16 +135,6 @@ func (m *Message) texts() []text {
 		return []text{{bytes: []byte(m.Body), charset: "utf-8"}}
 	}
 	return m.text
-}
-
-// fieldFrom is the From field as git mailinfo reads it: the last one, decoded as a
-// whole before it is taken apart.
-func (m *Message) fieldFrom() string {
-	values := m.Header("From")
-	if len(values) == 0 {
-		return ""
-	}
-	return values[len(values)-1]
 }
 
 // inBodyHeader names the header that a line of the body gives; "" for none.

@@ -39,8 +39,10 @@ type Message struct {
 	Warnings   []string // what was odd and how it was read all the same
 
 	sender Address // From, or who is behind a From that a list has rewritten
+	from   string  // the From header, decoded as a whole, for git's way to read it
 	date   string  // the Date header as it stands, for git
 	text   []text  // what Body was made of
+	memo   *memo   // what PatchOf found
 }
 
 // Patch is a message with a diff.
@@ -89,11 +91,18 @@ type Event string
 
 // The events.
 const (
-	Whole   Event = "complete" // every patch is there
-	Waited  Event = "waited"   // patches are missing, and none came for the quiet time
-	Late    Event = "late"     // it was handed out before, and something came since
-	Changed Event = "status"   // its Status is another
+	Whole  Event = "complete" // every patch is there
+	Waited Event = "waited"   // patches are missing, and none came for the quiet time
+	Late   Event = "late"     // it was handed out before, and something came since
 )
+
+// Change says that a series which was handed out before has another status.
+type Change struct {
+	ID      string // Series.ID
+	Lineage string
+	Status  Status
+	By      *Message // the message that says so; nil when it is a newer revision
+}
 
 // Status is what a thread says became of a series.
 type Status string

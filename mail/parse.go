@@ -20,10 +20,10 @@ var ErrNoMail = errors.New("no mail: it has no header")
 //
 // raw is kept, not copied.
 func Parse(raw []byte) (*Message, error) {
-	m := &Message{}
+	m := &Message{memo: &memo{}}
 	raw = cutFromLine(raw)
 	m.Raw = raw
-	fields, body := splitHeader(withoutCR(raw))
+	fields, body, any := splitHeader(withoutCR(raw))
 	for _, f := range fields {
 		m.takeField(f)
 	}
@@ -40,7 +40,7 @@ func Parse(raw []byte) (*Message, error) {
 	} else {
 		m.sender = m.From
 	}
-	if len(fields) == 0 {
+	if !any {
 		return m, ErrNoMail
 	}
 	m.readBody(fields, body)
@@ -61,10 +61,11 @@ func (m *Message) takeField(f field) {
 		m.warn(warning)
 		return value
 	}
-	switch strings.ToLower(f.name) {
+	switch f.name {
 	case "subject":
 		m.Subject = strings.Trim(collapseSpace(decoded()), spaces)
 	case "from":
+		m.from = decoded()
 		if list := ParseAddresses(f.value); len(list) > 0 {
 			m.From = list[0]
 		} else {

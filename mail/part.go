@@ -87,6 +87,11 @@ func idStem(id string) string {
 
 var attribution = regexp.MustCompile(`(?i)(wrote|writes|schrieb|a écrit|escribió|написал\pL*|skrev|写道|scrisse|ha scritto)[^\n]{0,40}[:：]\s*$|^\s*-+ ?original message`)
 
+// isAttribution recognizes the line that says who wrote the quote below it.
+func isAttribution(line string) bool {
+	return (strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：") || strings.HasPrefix(line, "-")) && attribution.MatchString(line)
+}
+
 // quotes reports whether a message answers another in its text: it begins with a
 // quote, or says who wrote what it quotes.
 func quotes(m *Message) bool {
@@ -96,7 +101,7 @@ func quotes(m *Message) bool {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		if lines == 0 && strings.HasPrefix(line, ">") || attribution.MatchString(line) {
+		if lines == 0 && strings.HasPrefix(line, ">") || isAttribution(strings.TrimRight(line, spaces)) {
 			return true
 		}
 		if lines++; lines > 40 {

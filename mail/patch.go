@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 )
@@ -19,7 +20,25 @@ var errCombined = errors.New("a combined diff (of a merge) cannot be applied")
 //
 // A diff in quotes is never a patch, and neither is one that answers somebody
 // ("something like this?") without saying [PATCH] or being signed off.
+//
+// What a message made by Parse says is found out once and remembered.
 func PatchOf(m *Message) (*Patch, bool) {
+	if m.memo == nil {
+		return patchOf(m)
+	}
+	m.memo.once.Do(func() { m.memo.patch, m.memo.ok = patchOf(m) })
+	return m.memo.patch, m.memo.ok
+}
+
+// memo keeps what PatchOf found, so that it can be found out by another goroutine
+// than the one that needs it.
+type memo struct {
+	once  sync.Once
+	patch *Patch
+	ok    bool
+}
+
+func patchOf(m *Message) (*Patch, bool) {
 	s := ParseSubject(m.Subject)
 	if s.Reply || s.Number == 0 && s.Numbered {
 		return nil, false

@@ -31,10 +31,9 @@ type posting struct {
 	by      *Message
 	lineage string
 
-	dirty bool  // something changed since it was handed out
-	given bool  // it was handed out
-	why   Event // for handing it out again
-	gone  bool  // merged into another, or forgotten
+	dirty bool // something changed since it was handed out
+	given bool // it was handed out
+	gone  bool // merged into another, or forgotten
 }
 
 func newPosting(t *part) *posting {
@@ -81,9 +80,6 @@ func (p *posting) add(t *part) {
 	}
 	if t.at.After(p.last) {
 		p.last = t.at
-	}
-	if p.given {
-		p.why = Late
 	}
 	p.dirty = true
 }

@@ -22,26 +22,39 @@ var (
 // hear looks into an answer for what became of a posting. Only plain words at the
 // top of it count, never a quote; a wrong "applied" would hide a finding, so what
 // is not clear says nothing.
-func (p *posting) hear(m, by *Message) {
+func (a *Assembler) hear(p *posting, m, by *Message) {
 	own := sameSender(p.sender, m.sender, true)
 	if own && !p.has(firstOf(m.InReplyTo)) {
 		return // its author talks to somebody in the thread
 	}
 	for _, line := range opening(m.Body) {
+		if !signals(line) {
+			continue
+		}
 		switch {
 		case own && withdrawnPattern.MatchString(line):
-			p.become(Withdrawn, by)
+			a.become(p, Withdrawn, by)
 		case own && supersededPattern.MatchString(line):
-			p.become(Superseded, by)
+			a.become(p, Superseded, by)
 		case appliedPattern.MatchString(line) && !notApplied.MatchString(line):
 			if p.whole(m, line) {
-				p.become(Applied, by)
+				a.become(p, Applied, by)
 			}
 		default:
 			continue
 		}
 		return
 	}
+}
+
+// signals is a cheap look for the words that the patterns ask for.
+func signals(line string) bool {
+	for _, part := range [...]string{"pplied", "PPLIED", "ueued", "erged", "icked up", "ushed", "gnore", "isregard", "drop", "iscard", "skip", "ithdraw", "cratch", "nack", "NACK", "Nack", "uperseded", "eplaced", "bsoleted", "ent ", "osted", "ending"} {
+		if strings.Contains(line, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // whole reports whether an "applied" is meant for the posting, not for one patch of
@@ -76,7 +89,7 @@ func opening(body string) []string {
 	for line := range strings.Lines(body) {
 		line = strings.TrimSpace(strings.TrimRight(line, "\n"))
 		switch {
-		case line == "" || strings.HasPrefix(line, ">") || attribution.MatchString(line):
+		case line == "" || strings.HasPrefix(line, ">") || isAttribution(line):
 			continue
 		case line == "--" || strings.HasPrefix(line, "diff -") || strings.HasPrefix(line, "-----"):
 			return lines

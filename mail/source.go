@@ -78,15 +78,20 @@ type Waiter interface {
 var ErrTemporary = errors.New("temporary")
 
 // Canonical returns a mail's bytes as all sources give them: no mbox "From " line
-// in front, every line ended by \n, the last one too, and an empty line after a
+// in front, every line ended by \n (some have more than one CR), the last one too, and an empty line after a
 // header that has no body. Sources differ in just these, for the same mail.
 func Canonical(raw []byte) []byte {
 	raw = bytes.TrimLeft(raw, "\r\n")
-	if bytes.HasPrefix(raw, []byte("From ")) {
+	for bytes.HasPrefix(raw, []byte("From ")) {
 		_, raw, _ = bytes.Cut(raw, []byte("\n"))
+		raw = bytes.TrimLeft(raw, "\r\n")
 	}
-	if bytes.Contains(raw, []byte("\r\n")) {
-		raw = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
+	if bytes.Contains(raw, []byte("\r\n")) || bytes.HasSuffix(raw, []byte("\r")) {
+		plain := make([]byte, 0, len(raw)+1)
+		for line := range bytes.Lines(raw) {
+			plain = append(append(plain, bytes.TrimRight(line, "\r\n")...), '\n')
+		}
+		raw = plain
 	}
 	header, body, ok := bytes.Cut(raw, []byte("\n\n"))
 	switch {
