@@ -78,8 +78,9 @@ type Waiter interface {
 var ErrTemporary = errors.New("temporary")
 
 // Canonical returns a mail's bytes as all sources give them: no mbox "From " line
-// in front, every line ended by \n (some have more than one CR), the last one too, and an empty line after a
-// header that has no body. Sources differ in just these, for the same mail.
+// in front, every line ended by \n (gateways make even \r\r\n of it), the last one
+// too, and an empty line behind a header that has no body. Sources differ in just
+// these, for the same mail.
 func Canonical(raw []byte) []byte {
 	raw = bytes.TrimLeft(raw, "\r\n")
 	for bytes.HasPrefix(raw, []byte("From ")) {

@@ -66,13 +66,14 @@ var bodies = []string{
 // suite is what the tests share: they run on one server, one after another.
 type suite struct {
 	Setup
+	t    testing.TB // of the server, which lives longer than a part
 	sent [][]byte
 	next int
 }
 
 // Run runs all of them.
 func Run(t *testing.T, setup Setup) {
-	s := &suite{Setup: setup}
+	s := &suite{Setup: setup, t: t}
 	t.Run("everything", s.everything)
 	t.Run("only what is new", s.onlyNew)
 	t.Run("same id", s.sameID)
@@ -324,11 +325,11 @@ func (s *suite) restarts(t *testing.T) {
 	if err := k.pull(t, t.Context(), source, never); err != nil {
 		t.Fatal(err)
 	}
-	s.Stop(t)
+	s.Stop(s.t)
 	if err := k.pull(t, t.Context(), source, never); !errors.Is(err, mail.ErrTemporary) {
 		t.Errorf("the server is down: %v, which does not say that it is temporary", err)
 	}
-	s.Start(t)
+	s.Start(s.t)
 	s.add(t, "user_access_begin after the restart\n")
 	if err := k.pull(t, t.Context(), source, never); err != nil {
 		t.Fatal(err)

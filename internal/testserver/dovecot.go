@@ -16,7 +16,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +52,7 @@ disable_plaintext_auth = no
 auth_mechanisms = plain login oauthbearer xoauth2
 mail_location = maildir:%[1]s/mail/%%u
 mail_max_userip_connections = 1000
+auth_failure_delay = 0
 passdb {
   driver = static
   mechanisms = plain login
@@ -66,6 +66,13 @@ passdb {
 userdb {
   driver = static
   args = uid=%[2]d gid=%[3]d home=%[1]s/mail/%%u
+}
+# no penalty for the address that logins fail from: all tests have the same
+service anvil {
+  unix_listener anvil-auth-penalty {
+    mode = 0
+  }
+  %[7]s
 }
 service imap-login {
   inet_listener imap {
@@ -90,9 +97,6 @@ namespace inbox {
 const dovecotUnprivileged = `default_internal_user = %[1]s
 default_internal_group = %[2]s
 default_login_user = %[1]s
-service anvil {
-  chroot =
-}
 `
 
 // NewDovecot starts an IMAP server.
@@ -129,7 +133,7 @@ func NewDovecot(t testing.TB) *Dovecot {
 	// dovecot asks this one whether a token is good, and whose it is.
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		if !strings.HasSuffix(r.URL.RawQuery, "token="+Token) {
+		if r.URL.Query().Get("token") != Token {
 			w.WriteHeader(http.StatusUnauthorized)
 			fmt.Fprint(w, `{"active":false}`)
 			return
