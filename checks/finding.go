@@ -63,6 +63,13 @@ type Fix struct {
 	Diff string `json:"diff,omitempty"`
 }
 
+// Use is one use of a macro.
+type Use struct {
+	Function string // the function that uses it
+	File     string // relative to the tree
+	Line     int
+}
+
 // Finding is one problem.
 type Finding struct {
 	Rule     string // e.g. "close-without-open"; the rules of windows are in checks/window
@@ -74,6 +81,7 @@ type Finding struct {
 	Title    string // one line: "user_write_access_end() can run when no window is open"
 	Witness  Witness
 	Inlined  []string // "function (file:line)", innermost first, where the place was inlined
+	Uses     []Use    // Function is a macro: where it is used; see Covers
 	Evidence []Evidence
 	Note     string // consequence per arch, limits of the evidence
 	Fix      *Fix
@@ -84,6 +92,21 @@ type Finding struct {
 func (f *Finding) Identity() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, f.File, f.Function, f.Detail}, "\x00")))
 	return hex.EncodeToString(sum[:6])
+}
+
+// Covers reports whether g says less well what f says: of a function that uses a
+// macro what f says of the macro itself, which compiled code does not know; or of a
+// window that a begin whose result is not looked at did not open. Evidence of g is
+// evidence of f then.
+func (f *Finding) Covers(g *Finding) bool {
+	follows := f.Rule == "unchecked-begin" && (g.Rule == "close-without-open" || g.Rule == "access-outside-window")
+	if !follows && (f.Rule != g.Rule || f.Detail != g.Detail) {
+		return false
+	}
+	if follows && f.File == g.File && f.Function == g.Function {
+		return true
+	}
+	return len(g.Uses) == 0 && slices.ContainsFunc(f.Uses, func(u Use) bool { return u.Function == g.Function && u.File == g.File })
 }
 
 // Targets lists the targets that f was seen on, in order of appearance.

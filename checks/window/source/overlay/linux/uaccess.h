@@ -29,6 +29,7 @@ extern _Bool __uabot_user_access_begin(const volatile void *p, unsigned long n, 
 extern _Bool __uabot_user_read_access_begin(const volatile void *p, unsigned long n, const void *site) __UABOT_MARK(3);
 extern _Bool __uabot_user_write_access_begin(const volatile void *p, unsigned long n, const void *site) __UABOT_MARK(3);
 extern void *__uabot_masked_user_access_begin(const volatile void *p, const void *site) __UABOT_MARK(2);
+extern void *__uabot_masked_user_rw_access_begin(const volatile void *p, const void *site) __UABOT_MARK(2);
 extern void *__uabot_masked_user_read_access_begin(const volatile void *p, const void *site) __UABOT_MARK(2);
 extern void *__uabot_masked_user_write_access_begin(const volatile void *p, const void *site) __UABOT_MARK(2);
 extern void __uabot_user_access_end(const void *site) __UABOT_MARK(1);
@@ -66,13 +67,23 @@ extern int __uabot_put_user(const void *v, volatile void *p, unsigned long n, co
 #define user_rw_access_begin(p, n)	user_access_begin(p, n)
 #define user_rw_access_end()		user_access_end()
 
-/* Where the arch has none, can_do_masked_user_access() is 0 and these are dead. */
+/*
+ * Where the arch has none, can_do_masked_user_access() is 0 and these are dead. A
+ * tree without the directed ones ends a masked window as it likes: lib/strnlen_user.c
+ * of 6.12.
+ */
+#ifdef masked_user_read_access_begin
 #undef masked_user_access_begin
+#define masked_user_access_begin(p) \
+	((__typeof__(p))__uabot_masked_user_rw_access_begin((p), __UABOT_SITE))
+#else
+#undef masked_user_access_begin
+#define masked_user_access_begin(p) \
+	((__typeof__(p))__uabot_masked_user_access_begin((p), __UABOT_SITE))
+#endif
 #undef masked_user_read_access_begin
 #undef masked_user_write_access_begin
 #undef masked_user_rw_access_begin
-#define masked_user_access_begin(p) \
-	((__typeof__(p))__uabot_masked_user_access_begin((p), __UABOT_SITE))
 #define masked_user_read_access_begin(p) \
 	((__typeof__(p))__uabot_masked_user_read_access_begin((p), __UABOT_SITE))
 #define masked_user_write_access_begin(p) \
