@@ -2,7 +2,6 @@ package object
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"sort"
 )
@@ -48,6 +47,7 @@ type unit struct {
 	rnglists    uint64
 	rangesBase  uint64
 	dwoName     string
+	id          uint64 // the same in the object and in its .dwo file
 	subprograms []subprogram
 	indexed     bool
 	names       map[uint64]named
@@ -86,6 +86,7 @@ const (
 	atRnglistsBase   = 0x74
 	atDwoName        = 0x76
 	atGNUDwoName     = 0x2130
+	atGNUDwoID       = 0x2131
 	atGNURangesBase  = 0x2132
 	atGNUAddrBase    = 0x2133
 
@@ -141,8 +142,8 @@ func newUnit(o *object, f *elfFile, info *section, off uint64, abbrevs string) (
 		kind = r.fixed(1)
 		u.address = int(r.fixed(1))
 		table = r.offset()
-		if kind == 4 || kind == 5 { // skeleton and split compile: an id
-			r.fixed(8)
+		if kind == 4 || kind == 5 { // skeleton and split compile
+			u.id = r.fixed(8)
 		}
 	} else {
 		table = r.offset()
@@ -167,6 +168,9 @@ func (u *unit) open(d *debugInfo) {
 	u.name, u.dir, u.asm = e.name, e.dir, e.language == langAssembler
 	u.line, u.hasLine = e.line, e.hasLine
 	u.dwoName = e.dwo
+	if e.id != 0 {
+		u.id = e.id
+	}
 	u.base = uint64(e.low)
 	ranges := u.rangesOf(&e)
 	if u.dwoName != "" {
@@ -211,47 +215,52 @@ func (u *unit) root() entry {
 
 // openSplit goes over to the .dwo file that holds the entries of u.
 func (u *unit) openSplit() {
-	var data []byte
 	for _, p := range []string{
+		filepath.Join(filepath.Dir(u.o.path), filepath.Base(u.dwoName)),
 		filepath.Join(u.o.options.Output, u.o.inTree(join(u.dir, u.dwoName))),
 		join(u.dir, u.dwoName),
-		filepath.Join(filepath.Dir(u.o.path), filepath.Base(u.dwoName)),
 	} {
-		if s, err := os.Stat(p); err != nil || !s.Mode().IsRegular() || s.Size() > maxSize {
+		data, err := readFile(p)
+		if err != nil {
 			continue
 		}
-		if b, err := os.ReadFile(p); err == nil {
-			data = b
-			break
+		if f, err := readELF(data); err == nil && f.machine == u.o.machine && u.goOverTo(f) {
+			return
 		}
 	}
-	if data == nil {
-		return
-	}
-	f, err := readELF(data)
-	if err != nil || f.machine != u.o.machine {
-		return
-	}
+}
+
+// goOverTo makes u the unit of a .dwo file that belongs to it. A file of another build
+// has another id.
+func (u *unit) goOverTo(f *elfFile) bool {
 	_, info := f.debug(".debug_info.dwo")
 	if info == nil {
-		return
+		return false
 	}
 	for off := uint64(0); off < uint64(len(info.data)); {
 		s, err := newUnit(u.o, f, info, off, ".debug_abbrev.dwo")
 		if err != nil {
-			return
+			return false
 		}
 		off = s.end
 		if s.abbrevs == nil {
 			continue
 		}
+		s.split, s.strOffsets, s.addrBase, s.rnglists = true, noBase, u.addrBase, noBase
+		e := s.root()
+		if e.id != 0 {
+			s.id = e.id
+		}
+		if s.id != u.id {
+			continue
+		}
 		u.f, u.info, u.off, u.end, u.first = f, s.info, s.off, s.end, s.first
 		u.version, u.address, u.wide, u.abbrevs, u.split = s.version, s.address, s.wide, s.abbrevs, true
-		u.strOffsets, u.rnglists = noBase, noBase
-		e := u.root()
+		u.strOffsets, u.rnglists = s.strOffsets, s.rnglists
 		u.name, u.asm = e.name, e.language == langAssembler
-		return
+		return true
 	}
+	return false
 }
 
 // index lists the functions of u that have code.

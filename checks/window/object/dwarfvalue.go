@@ -8,6 +8,7 @@ type entry struct {
 	name       string
 	dir        string
 	dwo        string
+	id         uint64
 	language   uint64
 	line       uint64 // of the root: the line table
 	hasLine    bool
@@ -52,6 +53,8 @@ func (u *unit) entry(off uint64) entry {
 			e.dir = r.str(t.form)
 		case atDwoName, atGNUDwoName:
 			e.dwo = r.str(t.form)
+		case atGNUDwoID:
+			e.id = r.number(t)
 		case atLanguage:
 			e.language = r.number(t)
 		case atStmtList:

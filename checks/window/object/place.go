@@ -62,6 +62,7 @@ type spot struct {
 	hops    []hop
 	opened  int
 	leak    loc
+	in      uint64 // the instance of the function
 }
 
 // locate brings p to the source. What function a problem belongs to is the matter of
@@ -107,7 +108,7 @@ func (v *verdict) locate(p problem) spot {
 		i = author(leak)
 	}
 	f := chain[i]
-	s.File, s.Line, s.Function = f.file, f.line, f.function
+	s.File, s.Line, s.Function, s.in = f.file, f.line, f.function, f.instance
 	if s.Function == "" {
 		s.Function = window.FunctionName(v.f.name)
 	}
@@ -158,7 +159,7 @@ func (v *verdict) leaving(s spot, f frame, chain []frame, i int) ([]frame, int) 
 			continue
 		}
 		line := frames[j].line
-		if line == 0 {
+		if line == 0 || line < f.line && last != 0 { // code that several places share
 			continue
 		}
 		if last == 0 {

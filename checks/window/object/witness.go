@@ -26,13 +26,19 @@ func (v *verdict) witness(s *spot) checks.Witness {
 			return
 		}
 		f := frames[author(frames)]
+		for _, g := range frames {
+			if g.instance == s.in {
+				f = g
+			}
+		}
 		if f.line == 0 {
 			return
 		}
 		if n := len(w); n > 0 && w[n-1].File == f.file && w[n-1].Line == f.line {
-			if note != "" {
-				w[n-1].Note = note
+			if w[n-1].Note != "" && note != "" {
+				w[n-1].Note += "; "
 			}
+			w[n-1].Note += note
 			return
 		}
 		w = append(w, checks.Step{File: f.file, Line: f.line, Text: o.text(f.file, f.line), Note: note})
