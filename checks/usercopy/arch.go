@@ -127,12 +127,19 @@ func underGuard(s *source, cond int) bool {
 func (v *view) archesWithout(name string, generic map[string]string) []string {
 	guard, fallback := generic[name]
 	var missing []string
+	has := false
 	for _, arch := range arches {
 		defines := v.archSymbols(arch)
-		if len(defines) == 0 || defines[name] || fallback && (guard == "" || !defines[guard]) {
-			continue
+		switch {
+		case len(defines) == 0:
+		case defines[name] || fallback && (guard == "" || !defines[guard]):
+			has = true
+		default:
+			missing = append(missing, arch)
 		}
-		missing = append(missing, arch)
+	}
+	if !has { // no such helper anywhere in this tree: the compiler says that
+		return nil
 	}
 	return missing
 }

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+
+	"uabot/checks"
 )
 
 // maxCallers bounds the callers that are listed, maxSearch the files that are read
@@ -80,6 +82,64 @@ func (v *view) callers(name string, s *source) []place {
 		places = append(places, uses(f, name)...)
 	}
 	return places[:min(len(places), maxCallers)]
+}
+
+// maxDepth bounds how far up a range check is looked for.
+const maxDepth = 6
+
+// paths lists how a function of s is reached, upwards to the first function that
+// checks a range, itself or in a function of its file that it calls.
+func (v *view) paths(name string, s *source) (paths []string, witness checks.Witness) {
+	var climb func(name string, s *source, path string, depth int, seen []string)
+	climb = func(name string, s *source, path string, depth int, seen []string) {
+		if len(paths) >= maxCallers {
+			return
+		}
+		callers := v.callers(name, s)
+		if len(callers) == 0 {
+			paths = append(paths, path+" (no caller found, no range check on the way)")
+			return
+		}
+		for _, c := range callers {
+			if slices.Contains(seen, c.fn) || len(paths) >= maxCallers {
+				continue
+			}
+			if len(seen) == 1 {
+				witness = append(witness, checks.Step{File: c.file, Line: c.line, Text: c.text, Note: c.checked()})
+			}
+			f := v.file(c.file)
+			switch {
+			case c.address:
+				paths = append(paths, fmt.Sprintf("%s <- %s:%d, through a pointer", path, c.file, c.line))
+			case f != nil && v.checksSomewhere(f, c.fn):
+				paths = append(paths, fmt.Sprintf("%s <- %s(), which has a range check (%s:%d)", path, c.fn, c.file, c.line))
+			case f == nil || depth == maxDepth:
+				paths = append(paths, fmt.Sprintf("%s <- %s() <- ...", path, c.fn))
+			default:
+				climb(c.fn, f, path+" <- "+c.fn+"()", depth+1, append(slices.Clone(seen), c.fn))
+			}
+		}
+	}
+	climb(name, s, name+"()", 1, []string{name})
+	return paths, witness
+}
+
+// checksSomewhere reports whether a function of f tests a range, or calls a
+// function of the file that does.
+func (v *view) checksSomewhere(f *source, name string) bool {
+	r := f.region(name)
+	if r == nil {
+		return false
+	}
+	if checksRange(r.body) {
+		return true
+	}
+	for _, c := range r.calls {
+		if inner := f.region(c.Name); inner != nil && inner.fn != nil && checksRange(inner.body) && !hasCall(inner.calls, anyAccess.MatchString) {
+			return true
+		}
+	}
+	return false
 }
 
 // isStatic reports whether a function is private to its .c file.

@@ -3,6 +3,7 @@ package usercopy
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	"uabot/checks"
 	"uabot/checks/csource"
@@ -27,7 +28,11 @@ func doubleFetch(_ *view, s *source) []hit {
 			where := csource.Key(arg(c, 1))
 			was, again := first[where]
 			first[where] = c
-			if !again || where == "" || exclusive(r.body[was.End:c.At]) || reassigned(r.body, was.End, c.At, csource.Root(arg(c, 1))) {
+			place := arg(c, 1)
+			if !again || where == "" || sideEffects(place) || exclusive(r.body[was.End:c.At]) || s.otherBranch(r.body[was.At].Cond, r.body[c.At].Cond) {
+				continue
+			}
+			if slices.ContainsFunc(csource.Idents(place), func(name string) bool { return reassigned(r.body, was.End, c.At, name) }) {
 				continue
 			}
 			hits = append(hits, hit{rule: "double-fetch", src: s, fn: r.name, line: c.Line, detail: where,
@@ -58,6 +63,25 @@ func exclusive(between []csource.Token) bool {
 			}
 		case depth == 0 && (t.Is("return") || t.Is("break") || t.Is("continue")) && !prev(between, i).Is(")"):
 			return true
+		}
+	}
+	return false
+}
+
+// sideEffects reports whether evaluating an expression changes something: `p++`.
+func sideEffects(tokens []csource.Token) bool {
+	return slices.ContainsFunc(tokens, func(t csource.Token) bool {
+		return t.Is("++") || t.Is("--") || t.Is("=") || t.Is("+=")
+	})
+}
+
+// otherBranch reports whether two branches of #if exclude each other.
+func (s *source) otherBranch(a, b int) bool {
+	for ; a >= 0; a = s.Conds[a].Parent {
+		for c := b; c >= 0; c = s.Conds[c].Parent {
+			if a != c && s.Conds[a].First == s.Conds[c].First {
+				return true
+			}
 		}
 	}
 	return false

@@ -59,20 +59,33 @@ func (v *view) layout(s *source, tag string) *layout {
 	return l
 }
 
-// maxHeaders bounds the headers that are read for one definition.
-const maxHeaders = 600
+// maxHeaders bounds the headers that are looked for, for one definition.
+const maxHeaders = 2000
 
-// definition searches s and what it includes, nearest first, for a structure.
-func (v *view) definition(s *source, tag string) *csource.Struct {
+// definition searches s and what it includes for a structure.
+func (v *view) definition(s *source, tag string) (found *csource.Struct) {
+	v.walkIncludes(s, func(f *source) bool {
+		for i := range f.Structs {
+			if f.Structs[i].Name == tag && !f.Structs[i].Union {
+				found = &f.Structs[i]
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// walkIncludes shows s and what it includes to visit, nearest first, until visit
+// says that it is enough.
+func (v *view) walkIncludes(s *source, visit func(*source) (enough bool)) {
 	queue := []*source{s}
 	seen := map[string]bool{s.path: true}
 	for len(queue) > 0 && len(seen) < maxHeaders {
 		f := queue[0]
 		queue = queue[1:]
-		for i := range f.Structs {
-			if f.Structs[i].Name == tag && !f.Structs[i].Union {
-				return &f.Structs[i]
-			}
+		if visit(f) {
+			return
 		}
 		for _, inc := range f.Includes {
 			for _, name := range headerPaths(f.path, inc) {
@@ -86,7 +99,6 @@ func (v *view) definition(s *source, tag string) *csource.Struct {
 			}
 		}
 	}
-	return nil
 }
 
 // headerPaths lists where an #include may be found: besides the file, in include/,

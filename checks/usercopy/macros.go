@@ -47,8 +47,10 @@ func lineRange(from, to int) []int {
 	return lines
 }
 
-var putName = regexp.MustCompile(`(?:^|_)put_(?:\w*user\w*|\w*sigset\w*)$`)
-var getName = regexp.MustCompile(`(?:^|_)get_(?:\w*user\w*|\w*sigset\w*)$`)
+// The names that promise a direction; `kvm_reg_get_user` and the like mean
+// something else by it.
+var putName = regexp.MustCompile(`^_*(?:(?:arch|raw|unsafe|safe)_)*put_(?:user|compat_sigset|sigset)`)
+var getName = regexp.MustCompile(`^_*(?:(?:arch|raw|unsafe|safe)_)*get_(?:user|compat_sigset|sigset)`)
 var anyPut = regexp.MustCompile(`put_user|copy_to_user|put_mem|put_size|put_asm|put_kernel_nofault`)
 var anyGet = regexp.MustCompile(`get_user|copy_from_user|get_mem|get_size|get_asm|get_kernel_nofault`)
 
@@ -102,7 +104,7 @@ func noWideCase(_ *view, s *source) []hit {
 			}
 		}
 		if cases["1"] && cases["2"] && cases["4"] && !cases["8"] {
-			hits = append(hits, hit{rule: "no-64-bit-case", src: s, fn: r.name, line: r.line, detail: r.name,
+			hits = append(hits, hit{rule: "no-64-bit-case", src: s, fn: r.name, line: r.line, detail: "1 2 4",
 				title: fmt.Sprintf("%s() knows sizes 1, 2 and 4, not 8", r.name),
 				note:  "Generic code reads and writes 64-bit values in user memory on every architecture; there it will not link.",
 				lines: lineRange(r.line, r.end)})

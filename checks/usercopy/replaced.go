@@ -180,16 +180,9 @@ func rangeCheckLost(v *view, p *pair) []hit {
 func (v *view) lostCheck(p *pair, t twin, c csource.Call, detail, title string) hit {
 	h := hit{rule: "range-check-lost", src: p.patched, fn: t.patched.name, line: c.Line, detail: detail, title: title,
 		witness: checks.Witness{p.patched.step(c.Line, "")}}
-	callers := v.callers(t.patched.name, p.patched)
-	h.note = "Right only where every caller has checked the range. "
-	if len(callers) == 0 {
-		h.note += "No caller was found."
-		return h
-	}
-	h.note += "Called from " + listPlaces(callers) + "."
-	for _, at := range callers {
-		h.witness = append(h.witness, checks.Step{File: at.file, Line: at.line, Text: at.text, Note: at.checked()})
-	}
+	paths, steps := v.paths(t.patched.name, p.patched)
+	h.note = "Right only where every caller has checked the range: " + strings.Join(paths, "; ") + "."
+	h.witness = append(h.witness, steps...)
 	return h
 }
 

@@ -11,7 +11,7 @@ import (
 // bytesReturned finds functions that hand on the number of bytes that were not
 // copied where their callers expect -EFAULT: `return copy_to_user(…);`, and
 // `ret = copy_to_user(…); if (ret) return ret;`.
-func bytesReturned(_ *view, s *source) []hit {
+func bytesReturned(v *view, s *source) []hit {
 	var hits []hit
 	for _, r := range s.regions() {
 		if r.fn == nil || !returnsErrno(r.fn) || isArchUaccess(s.path) {
@@ -21,7 +21,7 @@ func bytesReturned(_ *view, s *source) []hit {
 			if !bytesLeft.MatchString(c.Name) || !handedOn(r.body, c) {
 				continue
 			}
-			if onlyTested(s, r.name) {
+			if v.onlyTested(s, r.name) {
 				continue
 			}
 			hits = append(hits, hit{rule: "bytes-returned", src: s, fn: r.name, line: c.Line,
@@ -87,11 +87,30 @@ func starts(tokens []csource.Token, words ...string) bool {
 	return true
 }
 
-// onlyTested reports whether every call of a function in its own file is a mere
-// test, `if (f(…))` or `f(…) ? …`: then any non-zero value will do. It needs one
-// call at least.
-func onlyTested(s *source, name string) bool {
-	tested := 0
+// onlyTested reports whether every call of a function is a mere test, `if (f(…))`,
+// `f(…) ? …`, or is or-ed into an error flag as signal code does: then any non-zero
+// value will do. It needs one call at least.
+func (v *view) onlyTested(s *source, name string) bool {
+	files := []string{}
+	if v.Search != nil && !isStatic(s, name) {
+		more, err := v.Search(v.ctx, name)
+		if err != nil && v.err == nil {
+			v.err = err
+		}
+		files = more[:min(len(more), maxSearch)]
+	}
+	tested, other := tests(s, name)
+	for _, path := range files {
+		if f := v.file(path); f != nil && path != s.path && judged(path) {
+			t, o := tests(f, name)
+			tested, other = tested+t, other+o
+		}
+	}
+	return tested > 0 && other == 0
+}
+
+// tests counts the calls of name in s that are mere tests, and the others.
+func tests(s *source, name string) (tested, other int) {
 	for _, r := range s.regions() {
 		for _, c := range r.calls {
 			if c.Name != name {
@@ -99,13 +118,14 @@ func onlyTested(s *source, name string) bool {
 			}
 			before, after := prev(r.body, c.At), at(r.body, c.End+1)
 			inIf := (before.Is("(") || before.Is("||") || before.Is("&&") || before.Is("!")) && (after.Is(")") || after.Is("||") || after.Is("&&"))
-			if !inIf && !after.Is("?") {
-				return false
+			if inIf || after.Is("?") || before.Is("|=") || before.Is("|") {
+				tested++
+			} else {
+				other++
 			}
-			tested++
 		}
 	}
-	return tested > 0
+	return tested, other
 }
 
 func prev(tokens []csource.Token, i int) csource.Token { return at(tokens, i-1) }
@@ -187,12 +207,25 @@ func unboundedOperands(r region, c csource.Call) []string {
 		if t.Kind != csource.Ident || i > 0 && (size[i-1].Is("->") || size[i-1].Is(".")) || i+1 < len(size) && size[i+1].Is("(") {
 			continue
 		}
+		if i+1 < len(size) && (size[i+1].Is(".") || size[i+1].Is("->")) && !filledByUser(r.body[:c.At], t.Text) {
+			continue // a member of what the kernel computed
+		}
 		if strings.ToUpper(t.Text) == t.Text || bounded(r.body[:c.At], t.Text) || slices.Contains(names, t.Text) || narrow(r, t.Text) {
 			continue
 		}
 		names = append(names, t.Text)
 	}
 	return names
+}
+
+// filledByUser reports whether tokens copy name from user space as a whole.
+func filledByUser(tokens []csource.Token, name string) bool {
+	for _, c := range csource.Calls(tokens) {
+		if copyIn.MatchString(c.Name) && csource.Root(arg(c, 0)) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // narrow reports whether a variable is declared with a type too small to overflow a
@@ -286,6 +319,16 @@ func overflowGuard(tokens []csource.Token) bool {
 	for i, t := range tokens {
 		if strings.Contains(t.Text, "overflow") {
 			return true
+		}
+		// sum = a + b; … sum >= a
+		if t.Is("+") && i > 2 && tokens[i-2].Is("=") && i+1 < len(tokens) {
+			sum := tokens[i-3].Text
+			for j := i; j+2 < len(tokens); j++ {
+				if tokens[j].Is(sum) && (tokens[j+1].Is(">=") || tokens[j+1].Is("<")) &&
+					(tokens[j+2].Text == tokens[i-1].Text || mentions(tokens[j+2:min(j+10, len(tokens))], rightOperand(tokens[i+1:]))) {
+					return true
+				}
+			}
 		}
 		if (t.Is("<") || t.Is(">=")) && i > 2 && i+1 < len(tokens) && tokens[i-2].Is("+") && tokens[i-3].Text == tokens[i+1].Text {
 			return true

@@ -54,7 +54,7 @@ func safeList(s *source) map[string]int {
 }
 
 // nonStandard are the words that take an object or a function out of objtool's sight.
-var nonStandard = regexp.MustCompile(`\bOBJECT_FILES_NON_STANDARD(?:_[\w.-]+)?\b`)
+var nonStandard = regexp.MustCompile(`^\s*OBJECT_FILES_NON_STANDARD(?:_[\w.$()/-]+)?\s*[:+?]?=`)
 
 // objtoolSkipped finds objects and functions that objtool is told not to look at.
 func objtoolSkipped(_ *view, s *source) []hit {

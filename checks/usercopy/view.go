@@ -131,10 +131,12 @@ func newView(ctx context.Context, c Change) (*view, error) {
 
 // judged reports whether the rules have anything to say about a file of that name.
 func judged(name string) bool {
+	if strings.HasPrefix(name, "Documentation/") || strings.HasPrefix(name, "scripts/") || strings.HasPrefix(name, "tools/") && name != objtoolCheck {
+		return false
+	}
 	switch path.Ext(name) {
 	case ".c", ".h", ".S":
-		return !strings.HasPrefix(name, "Documentation/") && !strings.HasPrefix(name, "scripts/") &&
-			(!strings.HasPrefix(name, "tools/") || name == objtoolCheck)
+		return true
 	}
 	return isMakefile(name)
 }

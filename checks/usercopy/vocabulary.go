@@ -116,8 +116,7 @@ var bytesLeft = regexp.MustCompile(`^(?:__|_|raw_)?(?:copy_(?:to|from|in)_user(?
 // builds user access: there, what others must not do is the job.
 func isArchUaccess(path string) bool {
 	return path == "include/linux/uaccess.h" || path == "include/asm-generic/uaccess.h" || path == "lib/usercopy.c" || path == "lib/iov_iter.c" || path == "include/linux/uio.h" ||
-		strings.HasPrefix(path, "arch/") && (strings.Contains(path, "/include/asm/uaccess") || strings.Contains(path, "/include/asm/kup") ||
-			strings.Contains(path, "/kup.h") || strings.Contains(path, "/include/asm/futex") || strings.Contains(path, "/include/asm/smap.h") ||
+		strings.HasPrefix(path, "arch/") && (strings.Contains(path, "/include/asm/uaccess") || strings.Contains(path, "kup") || strings.Contains(path, "/include/asm/futex") || strings.Contains(path, "/include/asm/smap.h") ||
 			strings.Contains(path, "/include/asm/asm-uaccess") || strings.Contains(path, "/lib/"))
 }
 

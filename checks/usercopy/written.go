@@ -133,11 +133,11 @@ func uninitialisedBytes(v *view, s *source) []hit {
 			}
 			from := arg(c, 1)
 			name := csource.Root(from)
-			if name == "" || csource.Key(from) != "&"+name || !strings.HasPrefix(csource.Key(arg(c, 2)), "sizeof(") {
+			if name == "" || csource.Key(from) != "&"+name {
 				continue
 			}
 			tag, ok := localStruct(r.body, name)
-			if !ok {
+			if size := csource.Key(arg(c, 2)); !ok || size != "sizeof("+name+")" && size != "sizeof("+"struct "+tag+")" {
 				continue
 			}
 			set, ok := membersSet(r, name)
@@ -145,8 +145,8 @@ func uninitialisedBytes(v *view, s *source) []hit {
 				continue
 			}
 			l := v.layout(s, tag)
-			if l == nil {
-				continue
+			if l == nil || slices.ContainsFunc(set, func(m string) bool { return !slices.Contains(l.members, m) }) {
+				continue // also when members go by the names of macros
 			}
 			var unset []string
 			for _, m := range l.members {
