@@ -41,9 +41,10 @@ type Setup struct {
 // Patience is how long a source under test may wait for a server that is silent.
 const Patience = time.Second
 
-// Mail makes a mail that a server of patches takes, its id N@example.org.
+// Mail makes a mail that a server of patches takes, its id N@example.org, sent five
+// minutes ago and N seconds later.
 func Mail(n int, body string) []byte {
-	at := time.Now().UTC().Add(-time.Hour + time.Duration(n)*time.Second)
+	at := time.Now().UTC().Add(-5*time.Minute + time.Duration(n)*time.Second)
 	return fmt.Appendf(nil, "From: A Developer <dev%d@example.org>\nTo: uaccess@lists.example.org\nSubject: [PATCH] user_access_begin %d\nDate: %s\nMessage-ID: <%d@example.org>\n\n%s",
 		n, n, at.Format("Mon, 02 Jan 2006 15:04:05 -0700"), n, body)
 }

@@ -141,8 +141,14 @@ func (p *PublicInbox) Purge(t testing.TB, raw []byte) {
 // WaitSearchable waits until the search index answers for a Message-ID.
 func (p *PublicInbox) WaitSearchable(t testing.TB, messageID string) {
 	t.Helper()
-	until(t, "search finds <"+messageID+">", func() bool {
-		response, err := http.Get(p.URL + "/?x=A&q=" + url.QueryEscape("m:"+messageID))
+	p.WaitFound(t, "m:"+messageID)
+}
+
+// WaitFound waits until a search has a hit.
+func (p *PublicInbox) WaitFound(t testing.TB, query string) {
+	t.Helper()
+	until(t, "search finds "+query, func() bool {
+		response, err := http.Get(p.URL + "/?x=A&q=" + url.QueryEscape(query))
 		if err != nil {
 			return false
 		}

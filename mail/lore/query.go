@@ -29,11 +29,15 @@ func Query(symbols, files []string) string {
 // received restricts a query to mails that the archive got between two times, from
 // and to included; to may be zero. Seconds since the epoch on both sides are the
 // only form that is safe: rt:20260701.. is the second 20,260,701, which is
-// everything, and rt:2026-07-01.. means "at the present time of that day".
+// everything, rt:2026-07-01.. means "at the present time of that day", and rt:0..
+// finds nothing.
 func received(query string, from, to time.Time) string {
 	last := int64(4102444800) // 2100: mails are dated in the future
 	if !to.IsZero() {
 		last = to.Unix()
 	}
-	return fmt.Sprintf("(%s) AND rt:%d..%d", query, max(0, from.Unix()), last)
+	return fmt.Sprintf("(%s) AND rt:%d..%d", query, max(beginning, from.Unix()), last)
 }
+
+// beginning, in 1990, is before the oldest mail of any Linux list.
+const beginning = 631152000

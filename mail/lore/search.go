@@ -142,9 +142,6 @@ func (p *pull) windows(ctx context.Context) error {
 	}
 }
 
-// beginning is before the oldest mail of any Linux list.
-const beginning = 631152000 // 1990
-
 // forget drops what no later search returns: what was taken before the overlap
 // begins, unless this Pull saw it, as a mail of the future is seen again and again.
 func (p *pull) forget(before time.Time) {
