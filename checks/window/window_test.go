@@ -150,3 +150,17 @@ func TestUseObjtoolWithoutList(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestDeliberate(t *testing.T) {
+	p := Problem{Rule: CallInWindow, Function: "__copy_to_user_memcpy", Callee: "__memcpy"}
+	if p.Deliberate("arm") == "" {
+		t.Error("arm's memcpy() to pinned user pages is not known")
+	}
+	if p.Deliberate("arm64") != "" {
+		t.Error("it is known on arm64, which has no such function")
+	}
+	p.Rule, p.Callee = OpenTwice, ""
+	if p.Deliberate("arm") != "" {
+		t.Error("another rule is excused")
+	}
+}

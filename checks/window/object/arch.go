@@ -182,7 +182,8 @@ func (o *object) detectArch() error {
 		o.arch, o.decoder = o.detectPower32(), isa.PowerPC(32, o.order)
 	case elf.EM_RISCV:
 		if o.class != elf.ELFCLASS64 {
-			return fmt.Errorf("%w: 32-bit riscv", ErrUnsupported)
+			o.arch = &arch{name: "riscv 32-bit", kernel: "riscv", none: "32-bit riscv code is not followed"}
+			return nil
 		}
 		o.arch, o.decoder = &archRISCV, isa.RISCV64()
 	case elf.EM_S390:

@@ -135,7 +135,9 @@ func (o *object) findings(verdicts []*verdict) []checks.Finding {
 	var all []found
 	for _, v := range verdicts {
 		for _, p := range v.problems {
-			all = append(all, found{v.locate(p), v})
+			if s := v.locate(p); s.Deliberate(o.arch.kernel) == "" {
+				all = append(all, found{s, v})
+			}
 		}
 	}
 	// On one line of one function a second opening says what a call there says, too;

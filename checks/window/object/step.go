@@ -371,9 +371,11 @@ func (o *object) stackLost(in *isa.Insn) bool {
 	return sp != isa.NoReg && in.Written>>uint(sp)&1 == 1
 }
 
-// startsOpen reports whether f is only called with a window open.
+// startsOpen reports whether f is only called with a window open. On x86 those are the
+// functions that objtool says are safe to call there; what other arches call there, and
+// is written in C, opens a window of its own (arch/arm/lib/uaccess_with_memcpy.c).
 func (o *object) startsOpen(f *function) bool {
-	return o.callees.Safe(f.name) || o.callsInside(f.name)
+	return o.arch.kernel == "x86" && o.callees.Safe(f.name) || o.callsInside(f.name)
 }
 
 // callsInside reports whether name is a helper of the window API's users that is only
