@@ -1,5 +1,7 @@
 package isa
 
+import "encoding/binary"
+
 // a32 decodes the A32 instruction set of the Arm Architecture Reference Manual for
 // ARMv7-A (DDI 0406), chapter A5, and the v8 additions to it (DDI 0487, chapter F4).
 // Instructions are little endian.
@@ -23,16 +25,45 @@ package isa
 //
 // Flow: bx lr, mov pc,lr, ldm/pop/ldr from sp to pc are Return, other writes of pc
 // JumpIndirect; movs pc,lr, subs pc,lr and ldm ^ with pc (exception returns), rfe, eret
-// are Stop; udf (BUG) is Trap. Table jumps: add pc,pc,rX,lsl #2 has the effect AddShifted
+// are Stop (with Conditional: they may fall through); udf (BUG) and bkpt are Trap, but
+// Next where conditional. Table jumps: add pc,pc,rX,lsl #2 has the effect AddShifted
 // with Dst and A pc (the table is code at insn+8), ldr pc,[pc,rX,lsl #2] the effect
 // LoadIndexed with Dst and A pc (the table is at insn+8).
-type a32 struct{}
+type a32 struct{ conditional, unconditional *table }
 
 // ARM returns the decoder for A32.
-func ARM() Decoder { return a32{} }
+func ARM() Decoder { return &a32{conditional: a32Table(), unconditional: a32Unconditional()} }
 
-func (a32) Decode(code []byte, in *Insn) bool {
+func (d *a32) Decode(code []byte, in *Insn) bool {
 	in.reset()
-	in.Len = uint8(min(len(code), 4))
-	return false
+	if len(code) < 4 {
+		in.Len = uint8(len(code))
+		return false
+	}
+	in.Len = 4
+	w := binary.LittleEndian.Uint32(code)
+	cond := w >> 28
+	if cond == 15 {
+		return d.unconditional.decode(in, w)
+	}
+	ok := d.conditional.decode(in, w)
+	if cond != 14 {
+		armPredicate(in, cond)
+	}
+	return ok
+}
+
+// armPredicate makes an instruction conditional; cond is not "always" (section A8.3).
+func armPredicate(in *Insn, cond uint32) {
+	in.Conditional, in.When = true, aWhen(cond)
+	switch in.Flow {
+	case Jump:
+		in.Flow = Branch
+	case Return:
+		in.Flow = BranchReturn
+	case JumpIndirect:
+		in.Flow = BranchIndirect
+	case Trap:
+		in.Flow = Next
+	}
 }

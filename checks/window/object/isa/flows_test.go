@@ -123,9 +123,9 @@ func arm64Flow(mnemonic, operands string) Flow {
 }
 
 var (
-	armBranch  = regexp.MustCompile(`^(b|bl|bx|blx|bxj)(eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)?(\.n|\.w)?$`)
-	armToPC    = regexp.MustCompile(`^(and|eor|sub|rsb|add|adc|sbc|rsc|orr|orn|mov|bic|mvn|lsl|lsr|asr|ror|rrx|neg)(s)?(eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)?(\.n|\.w)?$`)
-	armLoadPC  = regexp.MustCompile(`^(ldr|pop|ldm|ldmia|ldmib|ldmda|ldmdb|ldmfd|ldmed|ldmea|ldmfa)(eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)?(\.n|\.w)?$`)
+	armBranch  = regexp.MustCompile(`^(b|bl|bx|blx|bxj)(eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al)?(\.n|\.w)?$`)
+	armToPC    = regexp.MustCompile(`^(and|eor|sub|rsb|add|adc|sbc|rsc|orr|orn|mov|bic|mvn|lsl|lsr|asr|ror|rrx|neg)(s)?(eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al)?(\.n|\.w)?$`)
+	armLoadPC  = regexp.MustCompile(`^(ldr|pop|ldm|ldmia|ldmib|ldmda|ldmdb|ldmfd|ldmed|ldmea|ldmfa)(eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al)?(\.n|\.w)?$`)
 	armPCFirst = regexp.MustCompile(`^pc($|,)`)
 )
 
@@ -139,7 +139,7 @@ func armFlow(mnemonic, operands string) Flow {
 	operands, _, _ = strings.Cut(operands, "@")
 	operands = strings.TrimSpace(operands)
 	if g := armBranch.FindStringSubmatch(mnemonic); g != nil {
-		cond := g[2] != ""
+		cond := g[2] != "" && g[2] != "al"
 		register := strings.HasPrefix(operands, "r") || operands == "lr" || operands == "pc" || operands == "sp" || operands == "ip" || operands == "fp" || operands == "sl"
 		switch g[1] {
 		case "b":
@@ -155,7 +155,7 @@ func armFlow(mnemonic, operands string) Flow {
 		return sometimes(cond, JumpIndirect, BranchIndirect)
 	}
 	if g := armToPC.FindStringSubmatch(mnemonic); g != nil && armPCFirst.MatchString(operands) {
-		cond := g[3] != ""
+		cond := g[3] != "" && g[3] != "al"
 		switch {
 		case g[2] != "":
 			return Stop
@@ -165,7 +165,7 @@ func armFlow(mnemonic, operands string) Flow {
 		return sometimes(cond, JumpIndirect, BranchIndirect)
 	}
 	if g := armLoadPC.FindStringSubmatch(mnemonic); g != nil {
-		cond := g[2] != ""
+		cond := g[2] != "" && g[2] != "al"
 		if g[1] == "ldr" {
 			if !armPCFirst.MatchString(operands) {
 				return Next
@@ -189,8 +189,8 @@ func armFlow(mnemonic, operands string) Flow {
 		return JumpIndirect
 	case strings.HasPrefix(m, "cbz"), strings.HasPrefix(m, "cbnz"):
 		return Branch
-	case strings.HasPrefix(m, "udf"), strings.HasPrefix(m, "bkpt"):
-		return Trap
+	case m == "udf", m == "udf.w", m == "udfal", m == "bkpt":
+		return Trap // in an IT block it is Next
 	case strings.HasPrefix(m, "rfe"), strings.HasPrefix(m, "eret"), strings.HasPrefix(m, "hlt"):
 		return Stop
 	}

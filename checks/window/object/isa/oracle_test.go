@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -169,10 +170,21 @@ func list(t *testing.T, m *machine, objdump string, args []string, f func(*run))
 // undecoded says that objdump found no instruction in the bytes, or one that the
 // architecture leaves open.
 func undecoded(i *listed) bool {
-	return strings.HasPrefix(i.mnemonic, ".") || strings.Contains(i.mnemonic, "(bad)") || strings.Contains(i.operands, "(bad)") ||
-		strings.Contains(i.mnemonic, "undefined") || strings.Contains(i.operands, "UNDEFINED") || strings.Contains(i.operands, "UNPREDICTABLE") ||
-		strings.HasPrefix(i.mnemonic, "0x") || strings.Contains(i.operands, "undefined")
+	return strings.HasPrefix(i.mnemonic, ".") || strings.HasPrefix(i.mnemonic, "0x") || notInsn.MatchString(i.mnemonic) || notInsn.MatchString(i.operands)
 }
+
+var notInsn = regexp.MustCompile(`\(bad\)|(?i)undef|unpredictable|<illegal|<und>|\?\?`)
+
+// loose says that objdump names what A-profile T32 leaves open: M-profile instructions,
+// data processing to the program counter, and IT blocks broken by what is no instruction.
+func loose(m *machine, i *listed) bool {
+	if !m.thumb {
+		return false
+	}
+	return mProfile.MatchString(i.mnemonic) || i.size == 4 && armToPC.MatchString(i.mnemonic) && armPCFirst.MatchString(i.operands)
+}
+
+var mProfile = regexp.MustCompile(`^(udf..|clrm|bf(l|x|lx|csel)?(eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al)?|wls.*|dls.*|le|letp|lctp.*|blxns.*|bxns.*)$`)
 
 // target is the address that a direct branch is listed with.
 func target(operands string) (uint64, bool) {
@@ -205,7 +217,7 @@ func (c *tally) compare(m *machine, r *run) {
 		i := &r.insns[k]
 		code := r.code[i.offset:]
 		ok := d.Decode(code, &in)
-		if undecoded(i) {
+		if undecoded(i) || loose(m, i) {
 			continue
 		}
 		c.insns++
@@ -362,7 +374,7 @@ func generated(t *testing.T, m *machine, gcc string) []string {
 	for i, opt := range []string{"-O2", "-Os", "-O1"} {
 		src := filepath.Join(dir, fmt.Sprintf("g%d.c", i))
 		obj := strings.TrimSuffix(src, ".c") + ".o"
-		if err := os.WriteFile(src, generateC(rand.New(rand.NewPCG(uint64(i), 1)), 700), 0o666); err != nil {
+		if err := os.WriteFile(src, generateC(rand.New(rand.NewPCG(uint64(i), 1)), 300), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		args := append([]string{"-c", "-w", "-ffreestanding", opt, "-o", obj, src}, m.cflags...)
@@ -426,8 +438,12 @@ func TestAgainstObjdumpRandom(t *testing.T) {
 			objdump := testenv.Tool(t, m.tools+"objdump")[0]
 			rng := rand.New(rand.NewPCG(7, uint64(i)))
 			words := make([]byte, 0, 4<<18)
-			for range 1 << 18 {
-				words = binary.LittleEndian.AppendUint32(words, rng.Uint32())
+			for len(words) < 1<<20 {
+				w := rng.Uint32()
+				if m.name == "arm" && w&0x0f900000 == 0x01000000 && w&0xb0 != 0xb0 && w&0xf0 != 0xd0 {
+					continue // A5.2.12: objdump calls all that is not allocated there tst or cmp
+				}
+				words = binary.LittleEndian.AppendUint32(words, w)
 			}
 			file := filepath.Join(t.TempDir(), "words")
 			if err := os.WriteFile(file, words, 0o666); err != nil {
