@@ -1,16 +1,33 @@
 package storage
 
-import "strings"
+import (
+	"strings"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "modernc.org/sqlite"             // the driver "sqlite"
+)
 
 // dialect is what differs between the databases. Queries are written with $1, $2 …
-// once each and in order, which both understand.
+// in order, which both understand.
 type dialect struct {
-	name  string
-	types *strings.Replacer // in migrations
-	lock  string            // holds other programs off while migrating; "" when the transaction does
+	driver string
+	types  *strings.Replacer // in migrations
+	// migrating and taking make a transaction wait for the others that do the same.
+	// Empty where there is one writer at a time anyway.
+	migrating, taking string
 }
 
 var sqlite = dialect{
-	name:  "sqlite",
-	types: strings.NewReplacer("{id}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{bytes}", "BLOB"),
+	driver: "sqlite",
+	types:  strings.NewReplacer("{id}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{bytes}", "BLOB"),
+}
+
+// postgres. The numbers of the locks mean nothing, but must differ. Mails are taken
+// one batch after another: a number that was given first but committed last would be
+// passed over by who follows the numbers.
+var postgres = dialect{
+	driver:    "pgx",
+	types:     strings.NewReplacer("{id}", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "{bytes}", "BYTEA"),
+	migrating: "SELECT pg_advisory_xact_lock(8573140001)",
+	taking:    "SELECT pg_advisory_xact_lock(8573140002)",
 }

@@ -33,6 +33,11 @@ var (
 // take stores the mails, deletions and cursor of one batch, and returns the
 // numbers of the mails that were not there before.
 func (db *DB) take(ctx context.Context, tx *sql.Tx, source string, batch mail.Batch) ([]int64, error) {
+	if db.dialect.taking != "" {
+		if _, err := tx.ExecContext(ctx, db.dialect.taking); err != nil {
+			return nil, fmt.Errorf("wait to store mails of %s: %w", source, err)
+		}
+	}
 	var fresh []int64
 	for _, raw := range batch.Messages {
 		number, isNew, err := db.takeMessage(ctx, tx, source, raw)

@@ -22,8 +22,8 @@ func (db *DB) migrate(ctx context.Context) error {
 		return fmt.Errorf("list migrations: %w", err)
 	}
 	return db.in(ctx, func(tx *sql.Tx) error {
-		if db.dialect.lock != "" {
-			if _, err := tx.ExecContext(ctx, db.dialect.lock); err != nil {
+		if db.dialect.migrating != "" {
+			if _, err := tx.ExecContext(ctx, db.dialect.migrating); err != nil {
 				return fmt.Errorf("lock for migration: %w", err)
 			}
 		}

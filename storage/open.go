@@ -20,8 +20,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // ErrNotFound is wrapped by errors that say that what was asked for is not stored.
@@ -35,13 +33,14 @@ type DB struct {
 }
 
 // Open opens the database that dsn names and brings its schema up to date. dsn is
-// the path of a SQLite file, made when it is not there.
+// the path of a SQLite file, made when it is not there, or the address of a
+// PostgreSQL database, postgres://….
 func Open(ctx context.Context, dsn string) (*DB, error) {
-	dialect, driver, source, err := parseDSN(dsn)
+	dialect, source, err := parseDSN(dsn)
 	if err != nil {
 		return nil, err
 	}
-	pool, err := sql.Open(driver, source)
+	pool, err := sql.Open(dialect.driver, source)
 	if err != nil {
 		return nil, fmt.Errorf("database %s: %w", redacted(dsn), err)
 	}
@@ -56,12 +55,14 @@ func Open(ctx context.Context, dsn string) (*DB, error) {
 // Close closes the database.
 func (db *DB) Close() error { return db.sql.Close() }
 
-func parseDSN(dsn string) (dialect, string, string, error) {
+func parseDSN(dsn string) (dialect, string, error) {
 	switch scheme, _, ok := strings.Cut(dsn, "://"); {
 	case dsn == "":
-		return dialect{}, "", "", errors.New("database: no name is given")
+		return dialect{}, "", errors.New("database: no name is given")
+	case scheme == "postgres" || scheme == "postgresql":
+		return postgres, dsn, nil
 	case ok:
-		return dialect{}, "", "", fmt.Errorf("database: %q is no kind of database that is known", scheme)
+		return dialect{}, "", fmt.Errorf("database: %q is no kind of database that is known", scheme)
 	}
 	// A path may hold any byte that is special in a URI.
 	options := url.Values{
@@ -69,12 +70,13 @@ func parseDSN(dsn string) (dialect, string, string, error) {
 		"_pragma": {"busy_timeout(20000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"},
 	}
 	uri := url.URL{Scheme: "file", Opaque: (&url.URL{Path: dsn}).EscapedPath(), RawQuery: options.Encode()}
-	return sqlite, "sqlite", uri.String(), nil
+	return sqlite, uri.String(), nil
 }
 
 // redacted is dsn without a password, for errors and logs.
 func redacted(dsn string) string {
-	if u, err := url.Parse(dsn); err == nil && u.User != nil {
+	if u, err := url.Parse(dsn); err == nil && u.Host != "" {
+		u.RawQuery = "" // where it may be too
 		return u.Redacted()
 	}
 	return dsn

@@ -1,7 +1,7 @@
 // Package testserver starts real servers for tests, on loopback addresses with
 // free ports and with everything they write in the test's own directory:
-// public-inbox (git over HTTP, HTTP, NNTP, IMAP), dovecot, opensmtpd. A Proxy
-// stands in front of one of them when a test needs it to stall or to break off.
+// public-inbox (git over HTTP, HTTP, NNTP, IMAP), dovecot, opensmtpd, postgresql. A
+// Proxy stands in front of one of them when a test needs it to stall or to break off.
 //
 // The servers are those of the system; a missing one skips the test (package
 // testenv). On Debian: public-inbox dovecot-imapd opensmtpd libsearch-xapian-perl
@@ -33,6 +33,11 @@ type process struct {
 // start starts a server in a process group of its own.
 func start(t testing.TB, output string, env []string, command ...string) *process {
 	t.Helper()
+	return startAs(t, "", &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}, output, env, command...)
+}
+
+func startAs(t testing.TB, work string, attributes *syscall.SysProcAttr, output string, env []string, command ...string) *process {
+	t.Helper()
 	file, err := os.Create(output)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +45,7 @@ func start(t testing.TB, output string, env []string, command ...string) *proces
 	defer file.Close()
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, file, file
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.Dir, cmd.SysProcAttr = work, attributes
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("start %s: %v", command[0], err)
 	}
