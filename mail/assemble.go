@@ -109,12 +109,11 @@ func (a *Assembler) answersCover(m *Message, s Subject) bool {
 }
 
 func (a *Assembler) addPart(t *part) {
-	for _, p := range a.byID[t.ref.ID] {
-		if p.twice(t) {
-			return
-		}
+	near := a.around(t)
+	if slices.ContainsFunc(near, func(p *posting) bool { return p.twice(t) }) {
+		return
 	}
-	p := a.find(t)
+	p := best(near, t)
 	if p == nil {
 		p = newPosting(t)
 		a.order = append(a.order, p)
@@ -139,7 +138,7 @@ func (a *Assembler) addPart(t *part) {
 
 // twice reports whether a part is one that the posting has: the same mail through
 // another list, or one that was sent anew into its thread because it had not
-// seemed to arrive. Mails with one Message-ID that say different things are not.
+// seemed to arrive, or within one run of git send-email. Mails with one Message-ID that say different things are not.
 func (p *posting) twice(t *part) bool {
 	for _, q := range p.parts() {
 		if q.ref.ID == t.ref.ID && q.cover == t.cover && q.subject.Number == t.subject.Number &&
@@ -149,10 +148,10 @@ func (p *posting) twice(t *part) bool {
 			}
 			return true
 		}
-		if q.cover == t.cover && q.subject.Numbered && q.subject.Number == t.subject.Number && t.subject.Resend && !p.resend &&
-			q.subject.Title == t.subject.Title && q.content == t.content && sameSender(q.sender, t.sender, true) &&
+		if q.cover == t.cover && q.subject.Numbered && q.subject.Number == t.subject.Number &&
+			q.content == t.content && sameSender(q.sender, t.sender, true) &&
 			q.subject.Total == t.subject.Total && q.subject.Version == t.subject.Version {
-			if link, _ := p.link(t); link > 0 {
+			if link, _ := p.link(t); t.subject.Resend && !p.resend && link > 0 || t.stem != "" && t.stem == q.stem {
 				p.again = append(p.again, t.ref)
 				return true
 			}
@@ -161,50 +160,55 @@ func (p *posting) twice(t *part) bool {
 	return false
 }
 
-// find returns the posting that a part belongs to, the best and then the latest.
-func (a *Assembler) find(t *part) *posting {
-	var best *posting
-	score := 0
+// around returns the postings that a part may belong to: those of its thread, and
+// the latest of its sender.
+func (a *Assembler) around(t *part) []*posting {
+	var list []*posting
 	seen := map[*posting]bool{}
-	try := func(list []*posting) {
-		for _, p := range list {
-			if seen[p] {
-				continue
-			}
-			seen[p] = true
-			if n := p.fit(t); n > score || n > 0 && n == score && p.last.After(best.last) {
-				best, score = p, n
+	add := func(some []*posting) {
+		for _, p := range some {
+			if !p.gone && !seen[p] {
+				seen[p] = true
+				list = append(list, p)
 			}
 		}
 	}
-	try(a.byID[t.ref.ID])
-	try(a.byRoot[t.ref.ID])
+	add(a.byID[t.ref.ID])
+	add(a.byRoot[t.ref.ID])
 	for _, id := range t.parents {
-		try(a.byID[id])
-		try(a.byRoot[id])
+		add(a.byID[id])
+		add(a.byRoot[id])
 	}
 	own := a.sender[senderKey(t.sender)]
-	try(own[max(0, len(own)-64):])
-	if best == nil {
-		for p := range seen {
-			if p.twice(t) {
-				return p
-			}
+	add(own[max(0, len(own)-64):])
+	return list
+}
+
+// best returns the posting that a part fits best, of equals the latest; nil when it
+// fits none.
+func best(list []*posting, t *part) (best *posting) {
+	score := 0
+	for _, p := range list {
+		if n := p.fit(t); n > score || n > 0 && n == score && p.last.After(best.last) {
+			best, score = p, n
 		}
 	}
 	return best
 }
 
 // reroll returns the posting that a part replaces one patch of: [PATCH v3 2/4] as
-// an answer to [PATCH v2 2/4].
+// an answer to [PATCH v2 2/4], or [PATCH 2/4] corrected and sent once more into its
+// thread.
 func (a *Assembler) reroll(t *part) *posting {
 	if t.cover || !t.subject.Numbered || len(t.parents) == 0 {
 		return nil
 	}
 	for _, p := range a.byID[t.parents[0]] {
 		q := p.slots[t.subject.Number]
-		if q != nil && q.ref.ID == t.parents[0] && p.total == t.subject.Total && p.version < t.subject.Version &&
-			sameSender(p.sender, t.sender, true) {
+		if q == nil || p.total != t.subject.Total || p.version > t.subject.Version || !sameSender(p.sender, t.sender, true) {
+			continue
+		}
+		if q.ref.ID == t.parents[0] || p.version == t.subject.Version && q.subject.Title == t.subject.Title {
 			return p
 		}
 	}

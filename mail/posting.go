@@ -120,7 +120,8 @@ const (
 	// but sender, version and counter ties together. b4 takes 30 minutes as well.
 	joinWindow = 30 * time.Minute
 	// resumeWindow is how long after a broken off `git send-email` the rest,
-	// which begins where it stopped, still belongs to it.
+	// which begins where it stopped or is the one patch that got lost, still
+	// belongs to it.
 	resumeWindow = 24 * time.Hour
 	// slipWindow is how soon patches follow a cover letter whose counter or
 	// version has a slip.
@@ -138,7 +139,8 @@ func (p *posting) fit(t *part) int {
 	if !sameSender(p.sender, t.sender, link > 0) {
 		return 0
 	}
-	if p.total != s.Total || p.version != s.Version {
+	run := t.stem != "" && p.stems[t.stem] // sent in one run: a bracket of its own, as in [PATCH 8/22] [v2], is the patch's
+	if p.total != s.Total || p.version != s.Version && !run {
 		// The counter or the version of the cover letter has a slip. Only a
 		// direct answer to it tells, and only while the two were not
 		// seen with others.
@@ -155,7 +157,7 @@ func (p *posting) fit(t *part) int {
 		}
 	}
 	if link > 0 {
-		if s.Resend != p.resend && !direct {
+		if s.Resend != p.resend && !direct && !run {
 			return 0
 		}
 		if samePrefixes(p.prefixes, s.Prefixes) {
@@ -165,14 +167,12 @@ func (p *posting) fit(t *part) int {
 	}
 	// Nothing ties them together. A part that answers another thread than the
 	// posting's is not its.
-	if s.Resend != p.resend || !samePrefixes(p.prefixes, s.Prefixes) || len(t.parents) > 0 && len(p.roots) > 0 {
-		return 0
-	}
-	if len(t.parents) > 0 && p.cover != nil {
+	if s.Resend != p.resend || !samePrefixes(p.prefixes, s.Prefixes) || len(t.parents) > 0 && (len(p.roots) > 0 || p.cover != nil) {
 		return 0
 	}
 	gap := apart(p.last, t.at)
-	if gap <= joinWindow || gap <= resumeWindow && !t.cover && s.Number > 1 && p.next() == s.Number {
+	switch rest := !t.cover && s.Number > 1 && (p.next() == s.Number || len(p.slots) == p.total-1); {
+	case rest && gap <= resumeWindow, len(p.roots) == 0 && gap <= joinWindow:
 		return 1
 	}
 	return 0
