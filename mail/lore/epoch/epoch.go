@@ -249,7 +249,7 @@ func (t *taking) visit(ctx context.Context, e entry) error {
 		t.mails[e.blob] = true
 		return nil
 	}
-	if emptyBlob(e.blob) || (e.deleted && t.removed[e.blob]) || e.received.Before(t.begins) {
+	if e.blob == "" || emptyBlob(e.blob) || (e.deleted && t.removed[e.blob]) || e.received.Before(t.begins) {
 		return nil
 	}
 	raw, err := t.blobs.read(e.blob)
