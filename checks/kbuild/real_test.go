@@ -3,13 +3,16 @@ package kbuild
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"uabot/checks"
 	"uabot/checks/kbuild/sandbox"
 	"uabot/config"
 	"uabot/internal/testenv"
@@ -20,18 +23,20 @@ var (
 	common = []string{
 		"KASAN=n", "KCSAN=n", "KMSAN=n", "KCOV=n", "GCOV_KERNEL=n", "UBSAN=n",
 		"GCC_PLUGINS=n", "WERROR=n", "TRACE_BRANCH_PROFILING=n", "PROFILE_ALL_BRANCHES=n",
-		"BRANCH_PROFILE_NONE=y", "MODVERSIONS=n", "MODULE_SIG=n", "DEBUG_INFO_BTF=n",
-		"DEBUG_INFO_NONE=n", "DEBUG_INFO_DWARF4=y", "DEBUG_INFO_REDUCED=n",
+		"BRANCH_PROFILE_NONE=y", "MODVERSIONS=n", "DEBUG_INFO_BTF=n",
+		"DEBUG_INFO_NONE=n", "DEBUG_INFO_DWARF4=y", "DEBUG_INFO_SPLIT=n", "DEBUG_INFO_REDUCED=n",
 		"DEBUG_INFO_COMPRESSED_NONE=y", "COMPILE_TEST=y",
 	}
 	x86 = config.Target{Name: "x86-64", Arch: "x86", Config: []string{"64BIT=y"}, Package: "gcc", Common: common}
 )
 
-// scene is a kernel tree and a worktree of it to put commits into.
+// scene is a kernel tree, a copy of it whose files are hard links, and a bare
+// repository that borrows the tree's objects and has the commits of the test.
 type scene struct {
 	builder *Builder
 	base    Tree
-	dir     string // the worktree
+	dir     string // the copy
+	git     string
 }
 
 // newScene builds in the test cache, so that a prepared base is shared between
@@ -47,59 +52,65 @@ func newScene(t *testing.T) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Beside the tree: hard links do not cross file systems.
+	work, err := os.MkdirTemp(filepath.Dir(kernel), "kbuild-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(work) })
+	s := &scene{
+		builder: &Builder{Cache: filepath.Join(testenv.Cache(t), "test-builds"), Runner: runner, Jobs: 2},
+		dir:     filepath.Join(work, "tree"),
+		git:     filepath.Join(work, "git"),
+	}
+	started := time.Now()
+	s.builder.Progress = func(target, what string) {
+		t.Logf("%5.1f s  %s: %s", time.Since(started).Seconds(), target, what)
+	}
 	head := strings.TrimSpace(command(t, kernel, "git", "rev-parse", "HEAD"))
-	dir := filepath.Join(t.TempDir(), "tree")
-	command(t, kernel, "git", "worktree", "add", "--detach", "--no-checkout", dir, "HEAD")
-	t.Cleanup(func() {
-		_ = exec.Command("git", "-C", kernel, "worktree", "remove", "--force", dir).Run()
-	})
-	// Files are shared with the base by hard links: a checkout takes half a minute.
-	// git unlinks before it writes, so that the base's stay.
-	command(t, kernel, "cp", "-al", "--", kernel+"/.", dir+".files")
-	if err := os.RemoveAll(dir + ".files/.git"); err != nil {
+	command(t, kernel, "git", "init", "-q", "--bare", s.git)
+	objects := strings.TrimSpace(command(t, kernel, "git", "rev-parse", "--path-format=absolute", "--git-path", "objects"))
+	if err := os.WriteFile(filepath.Join(s.git, "objects/info/alternates"), []byte(objects+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(dir+"/.git", dir+".files/.git"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(dir+".files", dir); err != nil {
-		t.Fatal(err)
-	}
-	command(t, dir, "git", "reset", "-q", "--mixed")
-	return &scene{
-		builder: &Builder{Cache: filepath.Join(testenv.Cache(t), "test-builds"), Runner: runner, Jobs: 2,
-			Progress: func(target, what string) { t.Logf("%s %s: %s", time.Now().Format("05.000"), target, what) }},
-		base: Tree{Dir: kernel, Commit: head},
-		dir:  dir,
-	}
+	s.base = Tree{Dir: kernel, Commit: head, Git: s.git}
+	s.gitCommand(t, "read-tree", head)
+	return s
 }
 
-// commit replaces text in files of the worktree and commits; edits are file, old, new.
+func (s *scene) gitCommand(t *testing.T, args ...string) string {
+	t.Helper()
+	return strings.TrimSpace(command(t, s.git, append([]string{"git", "--git-dir", s.git, "-c", "user.name=t", "-c", "user.email=t@localhost"}, args...)...))
+}
+
+// commit replaces text in files and commits; edits are file, old, new. An empty old
+// makes the file.
 func (s *scene) commit(t *testing.T, edits ...string) Tree {
 	t.Helper()
+	if !exists(s.dir) {
+		command(t, s.base.Dir, "cp", "-al", "--", s.base.Dir, s.dir)
+	}
 	for i := 0; i < len(edits); i += 3 {
 		path := filepath.Join(s.dir, edits[i])
 		data, err := os.ReadFile(path)
 		if err != nil && edits[i+1] != "" {
 			t.Fatal(err)
 		}
-		text := string(data)
-		if !strings.Contains(text, edits[i+1]) {
+		if !strings.Contains(string(data), edits[i+1]) {
 			t.Fatalf("%s has no %q", edits[i], edits[i+1])
 		}
+		// Never write through a link into the base.
 		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(strings.Replace(text, edits[i+1], edits[i+2], 1)), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(strings.Replace(string(data), edits[i+1], edits[i+2], 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		command(t, s.dir, "git", "add", "-f", edits[i])
+		blob := s.gitCommand(t, "hash-object", "-w", "--", path)
+		s.gitCommand(t, "update-index", "--add", "--cacheinfo", "100644,"+blob+","+edits[i])
 	}
-	command(t, s.dir, "git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "test")
-	return Tree{Dir: s.dir, Commit: strings.TrimSpace(command(t, s.dir, "git", "rev-parse", "HEAD"))}
+	commit := s.gitCommand(t, "commit-tree", "-m", "test", "-p", s.base.Commit, s.gitCommand(t, "write-tree"))
+	return Tree{Dir: s.dir, Commit: commit, Git: s.git}
 }
 
 func command(t *testing.T, dir string, args ...string) string {
@@ -123,27 +134,81 @@ func (s *scene) open(t *testing.T, ctx context.Context, target config.Target) *B
 	return base
 }
 
+// A warning that a patch brings is the difference between the two states, and what
+// another architecture or configuration compiles is left out with the reason.
 func TestKernelBeforeAndAfter(t *testing.T) {
 	s := newScene(t)
 	ctx := t.Context()
-	t.Log("scene")
 	base := s.open(t, ctx, x86)
-	tip := s.commit(t, "fs/select.c", "static int do_poll(", "static int unused_one;\nstatic int do_poll(",
+	tip := s.commit(t,
+		"fs/select.c", "static int do_poll(", "static int unused_one;\nstatic int do_poll(",
+		"fs/eventfd.c", "struct eventfd_ctx {", "struct eventfd_ctx {\n\tno_such_type x;",
 		"arch/arm/kernel/signal.c", "#include <linux/errno.h>", "",
 		"drivers/firmware/ti_sci.c", "#include", "\n#include")
 	plan, err := base.Plan(ctx, tip)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v", plan)
+	if strings.Join(plan.Units, " ") != "fs/eventfd.c fs/select.c" {
+		t.Errorf("units %q", plan.Units)
+	}
+	want := []Skipped{
+		{"arch/arm/kernel/signal.c", "arch/arm: not this architecture"},
+		{"drivers/firmware/ti_sci.c", "needs CONFIG_TI_SCI_PROTOCOL, which is off in this target's configuration"},
+	}
+	if !slices.Equal(plan.Skipped, want) {
+		t.Errorf("skipped %+v", plan.Skipped)
+	}
+
 	before, err := base.Build(ctx, plan.Units)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v", before)
-	after, err := base.BuildState(ctx, tip, plan.Units, filepath.Join(t.TempDir(), "after"))
+	for _, u := range before.Units {
+		if u.Err != "" || !exists(filepath.Join(before.Output, u.Object)) {
+			t.Errorf("base: %+v", u)
+		}
+	}
+	output := filepath.Join(t.TempDir(), "after")
+	after, err := base.BuildState(ctx, tip, plan.Units, output)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v", after)
+	if after.Source != s.dir || after.Output != output || after.SourceAs != "/src" {
+		t.Errorf("%+v", after)
+	}
+	if u := after.Units[0]; u.Source != "fs/eventfd.c" || !strings.Contains(u.Err, "fs/eventfd.c:") || !strings.Contains(u.Err, "error: ") || exists(filepath.Join(output, u.Object)) {
+		t.Errorf("%+v", u)
+	}
+	if u := after.Units[1]; u.Err != "" || !exists(filepath.Join(output, u.Object)) {
+		t.Errorf("%+v", u)
+	}
+	var rules []string
+	for _, f := range newFindings(t, before, after) {
+		rules = append(rules, fmt.Sprintf("%s %s:%d %s", f.Rule, f.File, f.Line, f.Title))
+	}
+	if len(rules) != 2 || !strings.HasPrefix(rules[0], "compiler-error fs/eventfd.c:") || !strings.Contains(rules[0], "unknown type name 'no_such_type'") ||
+		!strings.HasPrefix(rules[1], "compiler-warning fs/select.c:") || !strings.Contains(rules[1], "'unused_one' defined but not used") {
+		t.Errorf("new: %q", rules)
+	}
+}
+
+// newFindings are the messages that after has and before has not.
+func newFindings(t *testing.T, before, after *checks.Built) (list []checks.Finding) {
+	t.Helper()
+	old := map[string]bool{}
+	for i, b := range []*checks.Built{before, after} {
+		res, err := Messages{}.Run(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range res.Findings {
+			if i == 0 {
+				old[f.Identity()] = true
+			} else if !old[f.Identity()] {
+				list = append(list, f)
+			}
+		}
+	}
+	return list
 }
