@@ -22,16 +22,24 @@ var keywords = map[string]bool{
 	"const": true, "struct": true, "union": true, "enum": true, "bool": true,
 }
 
+// maxArguments bounds the tokens of one argument list: what is longer is no call that
+// a rule could say anything of, and nested ones would take quadratic time.
+const maxArguments = 4096
+
 // Calls lists the calls in tokens in the order of their names, nested ones too.
 func Calls(tokens []Token) []Call {
 	var calls []Call
+	var closing []int
 	for i := 0; i+1 < len(tokens); i++ {
 		t := tokens[i]
 		if t.Kind != Ident || !tokens[i+1].Is("(") || keywords[t.Text] {
 			continue
 		}
-		end := match(tokens, i+1)
-		if end < 0 {
+		if closing == nil {
+			closing = partners(tokens)
+		}
+		end := closing[i+1]
+		if end < 0 || end-i > maxArguments {
 			continue
 		}
 		calls = append(calls, Call{Name: t.Text, Args: split(tokens[i+2 : end]), Line: t.Line, At: i, End: end})
@@ -39,8 +47,31 @@ func Calls(tokens []Token) []Call {
 	return calls
 }
 
-// match returns the index of the bracket that closes the one at i, or -1.
-func match(tokens []Token, i int) int {
+// partners gives, for each opening bracket, the index of the one that closes it; -1
+// where there is none.
+func partners(tokens []Token) []int {
+	closing := make([]int, len(tokens))
+	var open []int
+	for i, t := range tokens {
+		closing[i] = -1
+		if t.Kind != Punct {
+			continue
+		}
+		switch t.Text {
+		case "(", "[", "{":
+			open = append(open, i)
+		case ")", "]", "}":
+			if len(open) > 0 {
+				closing[open[len(open)-1]] = i
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	return closing
+}
+
+// Match returns the index of the bracket that closes the one at i, or -1.
+func Match(tokens []Token, i int) int {
 	depth := 0
 	for ; i < len(tokens); i++ {
 		t := tokens[i]
@@ -59,9 +90,6 @@ func match(tokens []Token, i int) int {
 	}
 	return -1
 }
-
-// Match returns the index of the bracket that closes the one at i, or -1.
-func Match(tokens []Token, i int) int { return match(tokens, i) }
 
 // split cuts an argument list at its commas. No tokens are no argument.
 func split(tokens []Token) [][]Token {
@@ -118,7 +146,7 @@ func Key(tokens []Token) string {
 // Bare strips the parentheses and casts around an expression.
 func Bare(tokens []Token) []Token {
 	for len(tokens) > 0 && tokens[0].Is("(") {
-		end := match(tokens, 0)
+		end := Match(tokens, 0)
 		switch {
 		case end == len(tokens)-1 && end > 1 && !tokens[1].Is("{"):
 			tokens = tokens[1:end]
@@ -139,7 +167,7 @@ func isCast(tokens []Token, next Token) bool {
 		return false
 	}
 	if tokens[0].Is("typeof") || tokens[0].Is("__typeof__") {
-		return match(tokens, 1) >= 0
+		return Match(tokens, 1) >= 0
 	}
 	stars, certain := false, false
 	for _, t := range tokens {
@@ -182,7 +210,7 @@ func Root(tokens []Token) string {
 		if tokens[0].Is("(") {
 			bare := Bare(tokens)
 			if len(bare) == len(tokens) {
-				end := match(tokens, 0)
+				end := Match(tokens, 0)
 				if end < 0 {
 					return ""
 				}

@@ -106,7 +106,7 @@ func function(head []Token) (Func, bool) {
 		if t.Kind != Ident || !head[i+1].Is("(") {
 			continue
 		}
-		end := match(head, i+1)
+		end := Match(head, i+1)
 		if end < 0 {
 			return Func{}, false
 		}
@@ -147,6 +147,7 @@ func syscall(macro string, params []Token) (string, bool) {
 
 // structures collects every `struct tag {` and `union tag {`, nested ones too.
 func (f *File) structures() {
+	closing := partners(f.Tokens)
 	for i := 0; i+1 < len(f.Tokens); i++ {
 		t := f.Tokens[i]
 		if !t.Is("struct") && !t.Is("union") {
@@ -159,7 +160,7 @@ func (f *File) structures() {
 		if j+1 >= len(f.Tokens) || f.Tokens[j].Kind != Ident || !f.Tokens[j+1].Is("{") {
 			continue
 		}
-		end := match(f.Tokens, j+1)
+		end := closing[j+1]
 		if end < 0 {
 			continue
 		}
