@@ -51,7 +51,7 @@ func (d *thumb) Decode(code []byte, in *Insn) bool {
 	case in.Len == 2 && w>>8 == 0xbf && w&15 != 0: // it
 		it = w & 0xff
 	case it != 0:
-		if cond := it >> 4; cond < 14 {
+		if cond := it >> 4; cond < 14 && w>>8 != 0xbe && w>>6 != 0x2ea { // bkpt, hlt: always
 			armPredicate(in, cond)
 		}
 		if it&7 == 0 { // ITAdvance()
