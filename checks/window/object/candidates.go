@@ -23,6 +23,9 @@ func (o *object) candidates() []*function {
 	} else {
 		o.findMarks(add)
 	}
+	if o.arch == &archARM64 && len(set) == 0 {
+		return nil // built for PAN in hardware: accesses need no window
+	}
 	if o.arch.access != nil {
 		for l, rows := range o.faults {
 			for _, e := range rows {
