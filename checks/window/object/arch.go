@@ -162,9 +162,9 @@ var powerInside = []string{"__unsafe_", "unsafe_"}
 func (o *object) detectArch() error {
 	switch o.machine {
 	case elf.EM_X86_64:
-		o.arch, o.decoder = &archX86, x86stopgap(64)
+		o.arch, o.decoder = &archX86, isa.X86(64)
 	case elf.EM_386:
-		o.arch, o.decoder = &archI386, x86stopgap(32)
+		o.arch, o.decoder = &archI386, isa.X86(32)
 	case elf.EM_AARCH64:
 		o.arch, o.decoder = &archARM64, isa.ARM64()
 	case elf.EM_ARM:
