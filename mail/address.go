@@ -171,8 +171,9 @@ func collapseSpace(s string) string {
 
 // viaList returns who is behind a sender that a mailing list has rewritten ("X via
 // List <list@host>", because of DMARC), from the fields that lists keep the true
-// sender in.
-func viaList(from Address, fields []field) (Address, bool) {
+// sender in. found is false when From was not rewritten, or nothing but the name
+// is left of the sender.
+func viaList(from Address, fields []field) (sender Address, found bool) {
 	var replyTo, original []Address
 	lists := map[string]bool{}
 	for _, f := range fields {
@@ -206,7 +207,7 @@ func viaList(from Address, fields []field) (Address, bool) {
 			return a, true
 		}
 	}
-	return from, false
+	return Address{Name: strings.Trim(name, "'\""), Addr: from.Addr}, false
 }
 
 // isListAddress reports whether addr is where the list's mails go: one of the

@@ -215,6 +215,27 @@ func (a *Assembler) reroll(t *part) *posting {
 	return nil
 }
 
+// corrected returns the posting that p holds corrected patches of, sent without a
+// thread: they have the same version, counter and title.
+func (a *Assembler) corrected(p *posting) *posting {
+	if p.cover != nil || len(p.slots) == 0 {
+		return nil
+	}
+	for _, q := range slices.Backward(a.sender[senderKey(p.sender)]) {
+		if q == p || q.gone || q.total != p.total || q.version != p.version || len(q.slots) <= len(p.slots) || q.first.After(p.first) {
+			continue
+		}
+		same := true
+		for n, t := range p.slots {
+			same = same && q.slots[n] != nil && q.slots[n].subject.Title == t.subject.Title
+		}
+		if same {
+			return q
+		}
+	}
+	return nil
+}
+
 // takesNaked reports whether a mail without a counter is the posting's cover
 // letter all the same: its own author wrote it just before.
 func (p *posting) takesNaked(n *part) bool {
@@ -325,6 +346,9 @@ func (a *Assembler) give(ready func(*posting) bool) (list []*Series, err error) 
 		if p.dirty && !p.gone && ready(p) {
 			if !p.complete() {
 				a.merge(p)
+			}
+			if !p.complete() && p.base == nil {
+				p.base = a.corrected(p)
 			}
 			due = append(due, p)
 		}

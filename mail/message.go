@@ -38,11 +38,12 @@ type Message struct {
 	Body       string   // the text, decoded to UTF-8, lines end in \n
 	Warnings   []string // what was odd and how it was read all the same
 
-	sender Address // From, or who is behind a From that a list has rewritten
-	from   string  // the From header, decoded as a whole, for git's way to read it
-	date   string  // the Date header as it stands, for git
-	text   []text  // what Body was made of
-	memo   *memo   // what PatchOf found
+	sender    Address // From, or who is behind a From that a list has rewritten
+	rewritten bool    // sender is not From
+	from      string  // the From header, decoded as a whole, for git's way to read it
+	date      string  // the Date header as it stands, for git
+	text      []text  // what Body was made of
+	memo      *memo   // what PatchOf found
 }
 
 // Patch is a message with a diff.

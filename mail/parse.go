@@ -35,11 +35,7 @@ func Parse(raw []byte) (*Message, error) {
 		m.ID = hex.EncodeToString(sum[:16]) + "@no-message-id.invalid"
 		m.warn("no Message-ID: one was made from the content")
 	}
-	if sender, ok := viaList(m.From, fields); ok {
-		m.sender = sender
-	} else {
-		m.sender = m.From
-	}
+	m.sender, m.rewritten = viaList(m.From, fields)
 	if !any {
 		return m, ErrNoMail
 	}

@@ -41,10 +41,28 @@ func newPart(m *Message, s Subject, p *Patch, at time.Time) *part {
 	if p != nil {
 		t.subject.Title, t.subject.Prefixes = p.Title, p.Prefixes
 		t.subject.Number, t.subject.Total, t.subject.Version = p.Number, p.Total, p.Version
-		t.content = sha256.Sum256([]byte(p.Diff))
+		if !m.rewritten && m.sender.Name != m.From.Name {
+			t.sender = p.Author // a list took the sender's address away; the patch has it
+		}
+		t.content = sha256.Sum256([]byte(hunksOnly(p.Diff)))
 		t.size += 3 * len(p.Diff)
 	}
 	return t
+}
+
+// hunksOnly leaves out what is not the change: the diffstat before it and the
+// signature after it.
+func hunksOnly(diff string) string {
+	for _, mark := range []string{"\ndiff -", "\n--- a/"} {
+		if i := strings.Index(diff, mark); i >= 0 {
+			diff = diff[i+1:]
+			break
+		}
+	}
+	if i := strings.LastIndex(diff, "\n-- \n"); i >= 0 {
+		diff = diff[:i+1]
+	}
+	return diff
 }
 
 func (t *part) release() {

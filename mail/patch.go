@@ -65,7 +65,7 @@ func patchOf(m *Message) (*Patch, bool) {
 	if in.inSubject {
 		p.Title = ParseSubject(in.subject).Title
 	}
-	if !in.inFrom && m.sender != m.From {
+	if !in.inFrom && m.rewritten {
 		p.Author = m.sender
 		m.warn("the From was rewritten by a list: the author is taken from the mail's other fields")
 	}

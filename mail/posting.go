@@ -165,14 +165,16 @@ func (p *posting) fit(t *part) int {
 		}
 		return link
 	}
-	// Nothing ties them together. A part that answers another thread than the
-	// posting's is not its.
-	if s.Resend != p.resend || !samePrefixes(p.prefixes, s.Prefixes) || len(t.parents) > 0 && (len(p.roots) > 0 || p.cover != nil) {
+	// Nothing ties them together. A part that answers another thread is not of
+	// this posting.
+	if s.Resend != p.resend || !samePrefixes(p.prefixes, s.Prefixes) || len(t.parents) > 0 {
 		return 0
 	}
 	gap := apart(p.last, t.at)
+	// A cover letter is sent in one run with its patches; single patches may not be.
+	other := (p.cover != nil || t.cover) && len(p.stems) > 0 && t.stem != ""
 	switch rest := !t.cover && s.Number > 1 && (p.next() == s.Number || len(p.slots) == p.total-1); {
-	case rest && gap <= resumeWindow, len(p.roots) == 0 && gap <= joinWindow:
+	case rest && gap <= resumeWindow, len(p.roots) == 0 && !other && gap <= joinWindow:
 		return 1
 	}
 	return 0
