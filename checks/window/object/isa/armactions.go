@@ -107,7 +107,11 @@ func mDataReg(op Op) func(*Insn, uint32) {
 		kind, amount := w>>5&3, w>>7&31
 		mReg(in, op, mRd(w), mRn(w), mRm(w), kind, amount)
 		if mRd(w) == ARMPC {
-			mToPC(in, w>>20&1 != 0, op == Move && mRm(w) == ARMLR && kind|amount == 0)
+			plain := op == Move && kind|amount == 0
+			mToPC(in, w>>20&1 != 0, plain && mRm(w) == ARMLR)
+			if plain {
+				in.Source = mRm(w)
+			}
 		}
 	}
 }

@@ -320,11 +320,20 @@ func (m *machine) kind() string { return fmt.Sprint(m.elf, m.class, m.order) }
 
 // kernelObjects finds the objects below UABOT_OBJECTS, by kind.
 func kernelObjects(t *testing.T) map[string][]string {
-	found := map[string][]string{}
+	t.Helper()
 	dir := os.Getenv("UABOT_OBJECTS")
 	if dir == "" {
-		return found
+		return map[string][]string{}
 	}
+	found, err := findObjects(dir)
+	if err != nil {
+		t.Fatalf("looking for objects below UABOT_OBJECTS: %v", err)
+	}
+	return found
+}
+
+func findObjects(dir string) (map[string][]string, error) {
+	found := map[string][]string{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".o") {
 			return err
@@ -338,10 +347,7 @@ func kernelObjects(t *testing.T) map[string][]string {
 		found[kind] = append(found[kind], path)
 		return nil
 	})
-	if err != nil {
-		t.Fatalf("looking for objects below UABOT_OBJECTS: %v", err)
-	}
-	return found
+	return found, err
 }
 
 // libraries are the archives beside libgcc.a, where they hold code of m.

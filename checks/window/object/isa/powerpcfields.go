@@ -46,8 +46,15 @@ func pAdd(in *Insn, w uint32, imm int64) {
 	in.set(AddImm, pRT(w), pRA(w), imm)
 }
 
-func pAddi(in *Insn, w uint32)  { pAdd(in, w, pSI(w)) }
-func pAddis(in *Insn, w uint32) { pAdd(in, w, pSI(w)<<16) }
+// pAddi is addi and addis; a constant of a 32-bit machine has 32 bits.
+func pAddi(long bool, shift uint) func(*Insn, uint32) {
+	return func(in *Insn, w uint32) {
+		pAdd(in, w, pSI(w)<<shift)
+		if e := &in.Effects[0]; e.Op == Const && !long {
+			e.Imm &= 0xffffffff
+		}
+	}
+}
 
 // pLogical is RA = RS op imm.
 func pLogical(op Op, shift uint) func(*Insn, uint32) {

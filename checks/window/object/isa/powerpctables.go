@@ -28,8 +28,8 @@ func powerRows(long bool) []row {
 		{"001011 ----l aaaaa iiiiiiiiiiiiiiii", "cmpi", pCompareSigned},
 		{"001100 ttttt aaaaa iiiiiiiiiiiiiiii", "addic", pWritesRT},
 		{"001101 ttttt aaaaa iiiiiiiiiiiiiiii", "addic.", pWritesRT},
-		{"001110 ttttt aaaaa iiiiiiiiiiiiiiii", "addi", pAddi},
-		{"001111 ttttt aaaaa iiiiiiiiiiiiiiii", "addis", pAddis},
+		{"001110 ttttt aaaaa iiiiiiiiiiiiiiii", "addi", pAddi(long, 0)},
+		{"001111 ttttt aaaaa iiiiiiiiiiiiiiii", "addis", pAddi(long, 16)},
 
 		// 2.4 branch
 		{"010000 ooooo iiiii dddddddddddddd al", "bc", pBc},
