@@ -1,8 +1,11 @@
 package testserver
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net"
+	"path/filepath"
 	"sync"
 	"testing"
 )
@@ -137,4 +140,44 @@ func (p *Proxy) serve(client net.Conn) {
 			return
 		}
 	}
+}
+
+// NewTLSProxy starts a server that speaks TLS and passes on what is in it to the
+// server at addr. It returns its own address, and what its certificate is checked
+// against.
+func NewTLSProxy(t testing.TB, addr string) (string, *x509.CertPool) {
+	t.Helper()
+	work := t.TempDir()
+	authority := certify(t, work)
+	certificate, err := tls.LoadX509KeyPair(filepath.Join(work, "cert.pem"), filepath.Join(work, "key.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer client.Close()
+				server, err := net.Dial("tcp", addr)
+				if err != nil {
+					return
+				}
+				defer server.Close()
+				go func() {
+					io.Copy(server, client)
+					server.Close()
+				}()
+				io.Copy(client, server)
+			}()
+		}
+	}()
+	return listener.Addr().String(), authority
 }

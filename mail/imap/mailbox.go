@@ -154,7 +154,7 @@ func (m *Mailbox) with(ctx context.Context, use func(*conn) error) error {
 		}
 		c, err := m.dial(ctx)
 		if err != nil {
-			m.failed()
+			m.failed(ctx)
 			return err
 		}
 		m.conn = c
@@ -162,7 +162,7 @@ func (m *Mailbox) with(ctx context.Context, use func(*conn) error) error {
 	if err := use(m.conn); err != nil {
 		m.conn.close()
 		m.conn = nil
-		m.failed()
+		m.failed(ctx)
 		return err
 	}
 	m.failures = 0
@@ -171,7 +171,10 @@ func (m *Mailbox) with(ctx context.Context, use func(*conn) error) error {
 
 // failed puts the next connection off: a second, doubled each time, up to five
 // minutes, and not all bots at once.
-func (m *Mailbox) failed() {
+func (m *Mailbox) failed(ctx context.Context) {
+	if ctx.Err() != nil { // it was told to stop
+		return
+	}
 	wait := min(time.Second<<min(m.failures, 9), 5*time.Minute)
 	m.failures++
 	m.notUntil = time.Now().Add(wait/2 + rand.N(wait/2))

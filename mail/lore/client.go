@@ -96,7 +96,6 @@ var httpClient = &http.Client{
 type answer struct {
 	header http.Header
 	body   io.Reader // bounded and under a timer
-	close  func()
 }
 
 // get makes one request, again when it failed for the moment, and hands a 200

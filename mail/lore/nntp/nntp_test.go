@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -142,6 +143,22 @@ func TestSince(t *testing.T) {
 	g.Since = time.Now().Add(time.Hour)
 	if taken, _ = pull(t, g, ""); len(taken) != 0 {
 		t.Errorf("since later than all: %d mails", len(taken))
+	}
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	server := testserver.NewPublicInbox(t)
+	server.Add(t, sourcetest.Mail(1, "body\n"))
+	addr, authority := testserver.NewTLSProxy(t, server.NNTP)
+	g := &Group{URL: "nntps://" + addr + "/" + server.Newsgroup, TLS: &tls.Config{RootCAs: authority}}
+	if taken, _ := pull(t, g, ""); len(taken) != 1 {
+		t.Errorf("%d mails, want 1", len(taken))
+	}
+	g.TLS = nil
+	err := g.Pull(t.Context(), "", func(context.Context, mail.Batch) error { return nil })
+	if err == nil || errors.Is(err, mail.ErrTemporary) {
+		t.Errorf("a certificate that nobody knows: %v", err)
 	}
 }
 
