@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -86,7 +87,7 @@ func TestRules(t *testing.T) {
 			}
 		}
 		fired, clean := false, false
-		for _, id := range slices.Sorted(keys(cases)) {
+		for _, id := range slices.Sorted(maps.Keys(cases)) {
 			t.Run(rule+"/"+id, func(t *testing.T) {
 				base, patched := cases[id][0], tree{}
 				for n, text := range base {

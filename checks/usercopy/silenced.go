@@ -2,6 +2,7 @@ package usercopy
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func objtoolSafeList(_ *view, p *pair) []hit {
 	was, now := safeList(p.base), safeList(p.patched)
 	var names []string
 	var witness checks.Witness
-	for _, name := range slices.Sorted(keys(now)) {
+	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if _, ok := was[name]; !ok {
 			names = append(names, name)
 			witness = append(witness, p.patched.step(now[name], ""))

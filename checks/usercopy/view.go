@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -113,7 +114,7 @@ func newView(ctx context.Context, c Change) (*view, error) {
 		}
 		seen[name] = true
 	}
-	for _, name := range slices.Sorted(keys(seen)) {
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		base, err := load(c.Base, cmp.Or(renamed[name], name))
 		if err != nil {
 			return nil, fmt.Errorf("reading %s of the base: %w", name, err)
@@ -123,7 +124,7 @@ func newView(ctx context.Context, c Change) (*view, error) {
 			return nil, fmt.Errorf("reading %s of the patched tree: %w", name, err)
 		}
 		patched.path = name
-		v.pairs = append(v.pairs, &pair{base: base, patched: patched, added: addedLines(base.lines, patched.lines)})
+		v.pairs = append(v.pairs, &pair{base: base, patched: patched, added: csource.AddedLines(base.lines, patched.lines)})
 		v.read[name] = patched
 	}
 	return v, nil

@@ -2,6 +2,7 @@ package usercopy
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -243,7 +244,7 @@ func valueChanged(_ *view, p *pair) []hit {
 	var hits []hit
 	for _, t := range p.twins() {
 		was, now := valuesPut(t.base), valuesPut(t.patched)
-		for _, where := range slices.Sorted(keys(now)) {
+		for _, where := range slices.Sorted(maps.Keys(now)) {
 			old, had := was[where]
 			put := now[where]
 			if !had || old.twice || put.twice || csource.Key(old.value) == csource.Key(put.value) || old.by == put.by {

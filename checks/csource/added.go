@@ -1,17 +1,12 @@
-package usercopy
-
-import (
-	"iter"
-	"maps"
-)
+package csource
 
 // maxEdits bounds the work on two files that have little in common; beyond it
 // everything between the first and the last difference counts as added.
 const maxEdits = 1500
 
-// addedLines returns the lines of after, 1-based, that a shortest edit script from
+// AddedLines returns the lines of after, 1-based, that a shortest edit script from
 // before inserts (Myers, "An O(ND) Difference Algorithm", 1986).
-func addedLines(before, after []string) map[int]bool {
+func AddedLines(before, after []string) map[int]bool {
 	added := map[int]bool{}
 	start := 0
 	for start < len(before) && start < len(after) && before[start] == after[start] {
@@ -85,6 +80,3 @@ search:
 	}
 	return added
 }
-
-// keys yields the keys of a set.
-func keys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }

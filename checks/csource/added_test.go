@@ -1,4 +1,4 @@
-package usercopy
+package csource
 
 import (
 	"math/rand/v2"
@@ -19,7 +19,7 @@ func TestAddedLines(t *testing.T) {
 		for i := range b {
 			b[i] = string(rune('a' + rng.IntN(4)))
 		}
-		added := addedLines(a, b)
+		added := AddedLines(a, b)
 		var kept []string
 		for i, l := range b {
 			if !added[i+1] {
