@@ -112,6 +112,7 @@ func (o *object) findHelperCalls(add func(loc)) {
 		return
 	}
 	for _, f := range o.entries {
+		clear(o.decoded)
 		s := o.stretch(f)
 		for i := range s.insns {
 			switch s.insns[i].Flow {

@@ -83,7 +83,7 @@ func (o *object) decode(l loc, data []byte, in *isa.Insn) bool {
 	if o.thumb != nil && o.isThumb(l) {
 		d = o.thumb
 	}
-	if !d.Decode(data[l.off():], in) {
+	if !d.Decode(data[l.off():], in) || in.Len == 0 {
 		return false
 	}
 	if o.machine == elf.EM_RISCV {

@@ -8,36 +8,53 @@ type abbrev struct {
 	children bool
 	hasCode  bool // it may have an address range
 	attrs    []attr
-	fixed    int // the size of all attributes where that does not vary, else -1
-	known    bool
+	fixed    int // the size of all attributes where that does not vary
 }
+
+// What abbrev.fixed is besides a size.
+const (
+	varies  = -1
+	unsized = -2 // not computed yet
+)
 
 type attr struct {
 	name, form uint64
 	implicit   int64
 }
 
-// maxAbbrev bounds the codes of a table: compilers number them from 1 without gaps.
-const maxAbbrev = 1 << 16
+// abbrevs is a table of them. Compilers number from 1 without gaps.
+type abbrevs struct {
+	list   []abbrev // by code - 1
+	sparse map[uint64]*abbrev
+}
 
-// readAbbrevs reads the table at off (DWARF 5, section 7.5.3).
-func readAbbrevs(data []byte, off uint64) []abbrev {
-	if off > uint64(len(data)) {
-		return nil
+// abbrevs reads the table at off of a section (DWARF 5, section 7.5.3), once.
+func (f *elfFile) abbrevs(o *object, section string, off uint64) *abbrevs {
+	if t, ok := f.abbrevTables[off]; ok {
+		return t
 	}
-	table := make([]abbrev, 1, 64)
+	t := &abbrevs{}
+	if f.abbrevTables == nil {
+		f.abbrevTables = map[uint64]*abbrevs{}
+	}
+	f.abbrevTables[off] = t
+	data, _ := f.debug(section)
+	if off > uint64(len(data)) {
+		return t
+	}
 	b := data[off:]
 	uleb := func() uint64 {
 		v, n := uleb128(b)
 		b = b[n:]
 		return v
 	}
-	for len(b) > 0 {
+	for len(b) > 0 && o.entriesRead < maxEntries {
+		o.entriesRead++
 		code := uleb()
-		if code == 0 || code >= maxAbbrev {
+		if code == 0 {
 			break
 		}
-		a := abbrev{tag: uleb(), known: true}
+		a := abbrev{tag: uleb(), fixed: unsized}
 		if len(b) > 0 {
 			a.children = b[0] != 0
 			b = b[1:]
@@ -56,21 +73,24 @@ func readAbbrevs(data []byte, off uint64) []abbrev {
 				a.hasCode = true
 			}
 		}
-		a.fixed = -2 // not computed
-		for uint64(len(table)) <= code {
-			table = append(table, abbrev{})
+		if code == uint64(len(t.list))+1 {
+			t.list = append(t.list, a)
+			continue
 		}
-		table[code] = a
+		if t.sparse == nil {
+			t.sparse = map[uint64]*abbrev{}
+		}
+		t.sparse[code] = &a
 	}
-	return table
+	return t
 }
 
 // abbrev is the abbreviation of a code, nil for 0 and unknown ones.
 func (u *unit) abbrev(code uint64) *abbrev {
-	if code == 0 || code >= uint64(len(u.abbrevs)) || !u.abbrevs[code].known {
-		return nil
+	if code-1 < uint64(len(u.abbrevs.list)) {
+		return &u.abbrevs.list[code-1]
 	}
-	return &u.abbrevs[code]
+	return u.abbrevs.sparse[code]
 }
 
 // reader reads the entries of a unit. Behind the end it gives zeros and sets bad.
@@ -289,12 +309,12 @@ func (r *reader) text() []byte {
 // skip moves behind all attributes of an entry and returns its sibling, 0 if the entry
 // does not say.
 func (r *reader) skip(a *abbrev) (sibling uint64) {
-	if a.fixed == -2 {
+	if a.fixed == unsized {
 		a.fixed = 0
 		for _, t := range a.attrs {
 			n := r.u.size(t.form)
 			if n < 0 || t.name == atSibling {
-				a.fixed = -1
+				a.fixed = varies
 				break
 			}
 			a.fixed += n

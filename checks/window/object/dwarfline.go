@@ -167,7 +167,7 @@ func (t *lineTable) file(i uint64) string {
 }
 
 // maxRows bounds a table: a unit of the kernel has some 100,000 rows.
-const maxRows = 1 << 24
+const maxRows = 1 << 22
 
 // run executes the program once (DWARF 5, section 6.2.5).
 func (t *lineTable) run() {

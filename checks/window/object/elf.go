@@ -66,6 +66,8 @@ type elfFile struct {
 	sections []section
 	symbols  []symbol // [0] is the null symbol
 	byName   map[string]int
+
+	abbrevTables map[uint64]*abbrevs // of DWARF, by offset
 }
 
 // readELF parses the tables of an object. It never panics, whatever the bytes are.

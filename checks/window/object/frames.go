@@ -12,7 +12,13 @@ type frame struct {
 	function string
 	file     string // where in the function the place is; relative to the tree if it lies there
 	line     int
-	instance uint64 // tells two inlined copies of a function apart
+	instance instance
+}
+
+// instance tells two inlined copies of a function apart.
+type instance struct {
+	u     *unit
+	entry uint64
 }
 
 // frames lists the functions around l, the innermost first. nil: there is no debug
@@ -41,16 +47,11 @@ func (o *object) frames(l loc) []frame {
 // frames are those around l, without a line in the innermost, whose file is the one
 // that it is declared in.
 func (u *unit) frames(l loc) []frame {
-	u.index()
 	var outer []frame // outermost first
-	for _, s := range u.subprograms {
-		if contains(s.ranges, l) {
-			outer = append(outer, u.frameOf(s.die))
-			u.inlined(s.die, l, &outer, 0)
-			break
-		}
-	}
-	if outer == nil {
+	if entry, ok := u.function(l); ok {
+		outer = append(outer, u.frameOf(entry))
+		u.inlined(entry, l, &outer, 0)
+	} else {
 		f := frame{file: u.name}
 		if g := u.o.functionAt(l); g != nil {
 			f.function = g.name
@@ -64,9 +65,9 @@ func (u *unit) frames(l loc) []frame {
 	return outer
 }
 
-func (u *unit) frameOf(die uint64) frame {
-	n := u.nameAt(die)
-	return frame{function: n.name, file: u.lineTable().file(n.file), instance: u.end<<32 | die}
+func (u *unit) frameOf(entry uint64) frame {
+	n := u.nameAt(entry)
+	return frame{function: n.name, file: u.lineTable().file(n.file), instance: instance{u, entry}}
 }
 
 func contains(ranges []span, l loc) bool {

@@ -45,11 +45,18 @@ type graph struct {
 	index map[loc]int32
 	todo  []int32
 	jumps []int32 // indirect ones
+	edges int
 }
 
-// maxNodes bounds a graph; the largest function of linux 6.12 allmodconfig has some
-// 40,000 instructions.
-const maxNodes = 1 << 20
+// The bounds of a graph. The largest function of linux 6.12 allmodconfig has some 40,000
+// instructions.
+const (
+	maxNodes = 1 << 18
+	maxEdges = 4 * maxNodes
+)
+
+// tooLarge reports whether the graph exceeds them, and is not whole.
+func (g *graph) tooLarge() bool { return len(g.nodes) >= maxNodes || g.edges >= maxEdges }
 
 // build follows the control flow of f from its entry.
 func (o *object) build(f *function) *graph {
@@ -72,11 +79,8 @@ func (g *graph) node(l loc) int32 {
 		return i
 	}
 	i := int32(len(g.nodes))
-	n := &node{loc: l}
-	if len(g.nodes) < maxNodes {
-		n.in = g.o.insn(l)
-		g.o.spent++
-	}
+	n := &node{loc: l, in: g.o.insn(l)}
+	g.o.spent++
 	g.nodes = append(g.nodes, n)
 	g.index[l] = i
 	if n.in != nil {
@@ -86,6 +90,10 @@ func (g *graph) node(l loc) int32 {
 }
 
 func (g *graph) link(n *node, to loc, kind edgeKind) {
+	if g.tooLarge() {
+		return
+	}
+	g.edges++
 	n.succ = append(n.succ, edge{g.node(to), kind})
 }
 

@@ -99,7 +99,7 @@ func (g *graph) tableOfWords(l loc, x reloc) []loc {
 		sec = &o.sections[start.sec()]
 	}
 	switch {
-	case sec.code() && g.inside(start.add(0)) || sec.code() && g.f.owns(o.functionAt(start)):
+	case sec.code() && g.f.owns(o.functionAt(start)):
 		return g.tableInText(start)
 	case !o.isTable(start.sec()):
 		return nil

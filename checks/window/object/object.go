@@ -71,11 +71,12 @@ type object struct {
 	pending      []pendingAlternative
 	constants    map[int][]uint64
 
-	debugRead bool
-	debugData *debugInfo
-	flagged   int // see hasTrueFlags
-	known     map[loc][]frame
-	source    map[string][]string
+	debugRead   bool
+	debugData   *debugInfo
+	entriesRead int // of debug information, for the bound
+	flagged     int // see hasTrueFlags
+	known       map[loc][]frame
+	source      map[string][]string
 }
 
 // maxSpent bounds the work on one object: an x86-64 vmlinux.o needs less than a tenth.
@@ -109,6 +110,7 @@ func open(path string, data []byte, options Options) (*object, error) {
 	if f.machine != elf.EM_PPC {
 		o.readAlternatives()
 	}
+	clear(o.decoded) // looking for a capability's number decodes a lot
 	return o, nil
 }
 

@@ -62,7 +62,7 @@ type spot struct {
 	hops    []hop
 	opened  int
 	leak    loc
-	in      uint64 // the instance of the function
+	in      instance // of the function
 }
 
 // locate brings p to the source. What function a problem belongs to is the matter of

@@ -53,9 +53,10 @@ func (o *object) check() *Report {
 	if o.options.Source == "" {
 		o.options.Source = o.findTree()
 	}
-	var verdicts []*verdict
+	var verdicts []*verdict // with problems
+	var opens []loc
 	var unjudged []string
-	unclear := 0
+	unclear, judged := 0, 0
 	for _, f := range o.candidates() {
 		if o.spent > maxSpent {
 			unjudged = append(unjudged, f.name)
@@ -66,21 +67,26 @@ func (o *object) check() *Report {
 			unjudged = append(unjudged, f.name)
 			continue
 		}
+		judged++
 		unclear += len(v.unclear)
-		verdicts = append(verdicts, v)
+		opens = append(opens, v.opens...)
+		if len(v.problems) > 0 {
+			verdicts = append(verdicts, v)
+		}
+		clear(o.decoded) // a large object's code needs many times its size
 	}
 	r.Findings = o.findings(verdicts)
-	r.Windows = o.windows(verdicts)
+	r.Windows = o.windows(opens)
 	if len(unjudged) > 0 {
 		r.Notes = append(r.Notes, "too large to be followed, not judged: "+strings.Join(unjudged, ", "))
 	}
 	if unclear > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d writes of the window register could not be followed: the paths through them are not judged", unclear))
 	}
-	if o.debugInfo() == nil && len(verdicts) > 0 {
+	if o.debugInfo() == nil && judged > 0 {
 		r.Notes = append(r.Notes, "no debug information: findings have no source lines, windows are counted by symbol")
 	}
-	if len(verdicts) == 0 && len(r.Windows) == 0 && len(unjudged) == 0 {
+	if judged == 0 && len(r.Windows) == 0 && len(unjudged) == 0 {
 		r.None = o.whyNone()
 	}
 	return r
@@ -107,6 +113,7 @@ func (o *object) findTree() string {
 	if d == nil || len(d.units) == 0 {
 		return ""
 	}
+	d.units[0].index() // its name may be in a .dwo file
 	dir := filepath.Dir(join(d.units[0].dir, d.units[0].name))
 	for range 32 {
 		if exists(filepath.Join(dir, "MAINTAINERS")) && exists(filepath.Join(dir, "Kbuild")) {
@@ -229,7 +236,7 @@ func (o *object) symbolic(l loc) string {
 
 // windows counts the places that open a window by the source function that they are
 // in, the calls of get_user() and put_user() thunks among them.
-func (o *object) windows(verdicts []*verdict) []checks.Windows {
+func (o *object) windows(opens []loc) []checks.Windows {
 	type key struct{ file, function string }
 	count := map[key]int{}
 	add := func(l loc) {
@@ -244,10 +251,8 @@ func (o *object) windows(verdicts []*verdict) []checks.Windows {
 		}
 		count[k]++
 	}
-	for _, v := range verdicts {
-		for _, l := range v.opens {
-			add(l)
-		}
+	for _, l := range opens {
+		add(l)
 	}
 	o.thunks(add)
 	var list []checks.Windows

@@ -98,7 +98,7 @@ type problem struct {
 // Unmodified kernels need 4 states and 300,000 steps at most.
 const (
 	maxStates = 128
-	maxSteps  = 4 << 20
+	maxSteps  = 1 << 20
 )
 
 // verdict is what exploring a function gave.
@@ -114,7 +114,7 @@ type verdict struct {
 // verify explores f in every state that can reach its instructions.
 func (o *object) verify(f *function) *verdict {
 	v := &verdict{graph: o.build(f)}
-	if len(v.nodes) >= maxNodes {
+	if v.tooLarge() {
 		v.gaveUp = true
 		return v
 	}
