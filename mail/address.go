@@ -105,7 +105,7 @@ func splitAddress(s string) (name, addr string) {
 }
 
 // author is what git am would name as the author: mailinfo distrusts names that
-// are very short, very long or hold an address, and takes the address instead.
+// are very long or hold an address, and takes the address instead.
 func author(value string) Address {
 	value = collapseSpace(value)
 	name, addr := splitAddress(value)
@@ -118,7 +118,7 @@ func author(value string) Address {
 		}
 		name, addr = strings.Trim(before, spaces), inner
 	}
-	if len(name) < 3 || len(name) > 60 || strings.ContainsAny(name, "@<>") {
+	if name == "" || len(name) > 60 || strings.ContainsAny(name, "@<>") {
 		name = addr
 	}
 	return Address{Name: name, Addr: addr}

@@ -28,7 +28,7 @@ func mailinfo(m *Message) info {
 			return
 		}
 		name, value, _ := bytes.Cut(open, []byte(":"))
-		decoded, _ := decodeWords(strings.TrimRight(string(value[1:]), spaces))
+		decoded, _ := decodeWords(strings.Trim(string(value), spaces))
 		switch strings.ToLower(string(name)) {
 		case "from":
 			body.from = decoded
@@ -141,7 +141,7 @@ func (m *Message) texts() []text {
 func inBodyHeader(line []byte) string {
 	for _, name := range []string{"From", "Subject", "Date"} {
 		n := len(name)
-		if len(line) > n+1 && line[n] == ':' && isSpace(line[n+1]) && strings.EqualFold(string(line[:n]), name) {
+		if len(line) > n && line[n] == ':' && strings.EqualFold(string(line[:n]), name) {
 			return name
 		}
 	}

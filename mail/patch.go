@@ -111,6 +111,11 @@ func readDiff(diff string) ([]*gitdiff.File, error) {
 		return nil, errCombined
 	}
 	files, _, err := gitdiff.Parse(strings.NewReader(diff))
+	if !strings.Contains("\n"+diff, "\ndiff --git ") {
+		for _, f := range files {
+			f.OldName, f.NewName = withoutFirst(f.OldName), withoutFirst(f.NewName)
+		}
+	}
 	if err != nil {
 		return files, fmt.Errorf("reading the diff: %w", err)
 	}
@@ -118,6 +123,15 @@ func readDiff(diff string) ([]*gitdiff.File, error) {
 		return nil, errors.New("reading the diff: it names no file that can be changed")
 	}
 	return files, nil
+}
+
+// withoutFirst takes the first directory off a path of a diff that git did not make,
+// as `git am` does (-p1). An absolute path stays what it is, for Refuse to see.
+func withoutFirst(name string) string {
+	if _, rest, ok := strings.Cut(name, "/"); ok && !strings.HasPrefix(name, "/") {
+		return rest
+	}
+	return name
 }
 
 // looksLikeDiff reports whether a text that has no file in it was meant as a diff.
