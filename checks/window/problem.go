@@ -26,7 +26,8 @@ type Problem struct {
 	Function string // as DWARF and the compiler's dump name it
 	Callee   string // CallInWindow, OpenTwice: the symbol; empty for a function pointer or an inline opening
 	Kind     Kind   // of the open window, where known
-	ClosedAs Kind   // KindMismatch
+	ClosedAs Kind   // KindMismatch: the kind that it was closed as ...
+	Accessed Kind   // ... or that of an access that it does not allow
 	API      string // the primitive as the source has it, e.g. "user_write_access_end"; empty when unknown
 }
 
@@ -90,6 +91,12 @@ func (p *Problem) Title() string {
 	case AccessOutsideWindow:
 		return "a user access can run when no window is open"
 	case KindMismatch:
+		if p.Accessed == Read {
+			return "user memory is read while only " + window + " is open"
+		}
+		if p.Accessed != Unknown {
+			return "user memory is written while only " + window + " is open"
+		}
 		if p.API != "" {
 			return fmt.Sprintf("%s is closed by %s()", window, p.API)
 		}

@@ -79,6 +79,7 @@ func TestTitle(t *testing.T) {
 		{Problem{Rule: OpenTwice, Callee: "__put_user_nocheck_4"}, "put_user() opens a user access window inside of an open one"},
 		{Problem{Rule: CallInWindow, Callee: "__might_resched"}, "cond_resched() is called while a user access window is open"},
 		{Problem{Rule: CallInWindow}, "a call through a function pointer while a user access window is open"},
+		{Problem{Rule: KindMismatch, Kind: Read, Accessed: Write}, "user memory is written while only a user read access window is open"},
 		{Problem{Rule: KindMismatch, Kind: Read, ClosedAs: Write}, "a user read access window is closed as a write one"},
 	} {
 		if got := tt.p.Title(); got != tt.want {

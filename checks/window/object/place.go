@@ -71,7 +71,7 @@ func (v *verdict) locate(p problem) spot {
 	o := v.o
 	s := spot{leak: v.nodes[p.node].loc}
 	s.hops, s.opened = v.path(p)
-	s.Problem = window.Problem{Rule: p.rule, Callee: p.callee, Kind: p.kind, ClosedAs: p.as}
+	s.Problem = window.Problem{Rule: p.rule, Callee: p.callee, Kind: p.kind, Accessed: p.as}
 	leak := o.frames(s.leak)
 	if leak == nil {
 		s.noDWARF = true

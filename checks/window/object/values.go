@@ -265,7 +265,7 @@ func classifySSTATUS(o *object, l loc, in *isa.Insn, v value) step {
 	}
 	switch {
 	case in.Window == isa.Write:
-		return step{what: unclear}
+		return step{} // the API never writes the whole register: other fields are meant
 	case (v.kind == constant || v.kind == masked) && v.bits&sstatusSUM == 0:
 		return step{} // interrupts on or off
 	case v.kind != constant:
