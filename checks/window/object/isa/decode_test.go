@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // decoders are all of them, by name.
@@ -148,9 +150,13 @@ func BenchmarkDecode(b *testing.B) {
 			var in Insn
 			b.SetBytes(int64(len(code)))
 			b.ReportAllocs()
+			before := cpuTime(b)
+			n := 0
 			for b.Loop() {
 				decodeAll(dec, code, &in)
+				n++
 			}
+			b.ReportMetric(float64(n*len(code))/1e6/(cpuTime(b)-before).Seconds(), "MB/cpu-s")
 		})
 	}
 }
@@ -184,4 +190,13 @@ func realCode(name string) []byte {
 		}
 	}
 	return nil
+}
+
+// cpuTime is what this process has used: a benchmark on a busy machine needs it.
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

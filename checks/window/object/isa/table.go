@@ -31,41 +31,68 @@ type table struct {
 // the table, and panics.
 func newTable(width int, hi, hiBits, lo, loBits uint, rows []row) *table {
 	t := &table{hi: hi, hiBits: hiBits, lo: lo, loBits: loBits, buckets: make([][]match, 1<<(hiBits+loBits))}
-	keyMask := (uint32(1)<<hiBits-1)<<hi | (uint32(1)<<loBits-1)<<lo
-	for _, r := range rows {
-		m := match{do: r.do}
-		n := 0
-		for _, c := range r.bits {
-			if c == ' ' {
-				continue
-			}
-			m.mask, m.value = m.mask<<1, m.value<<1
-			switch c {
-			case '0':
-				m.mask |= 1
-			case '1':
-				m.mask, m.value = m.mask|1, m.value|1
-			}
-			n++
-		}
-		if n != width {
-			panic(fmt.Sprintf("isa: row %q (%s) has %d bits, not %d", r.bits, r.name, n, width))
-		}
-		for key := range t.buckets {
-			w := uint32(key)>>loBits<<hi | uint32(key)&(uint32(1)<<loBits-1)<<lo
-			if (w^m.value)&m.mask&keyMask == 0 {
-				t.buckets[key] = append(t.buckets[key], m)
-			}
-		}
+	matches := make([]match, len(rows))
+	sizes := make([]int, len(t.buckets))
+	total := 0
+	for i, r := range rows {
+		matches[i] = r.match(width)
+		t.eachKey(&matches[i], func(key uint32) { sizes[key]++; total++ })
+	}
+	all := make([]match, total) // one array for all buckets: they lie side by side
+	for key, n := range sizes {
+		t.buckets[key], all = all[:0:n], all[n:]
+	}
+	for i := range matches {
+		t.eachKey(&matches[i], func(key uint32) { t.buckets[key] = append(t.buckets[key], matches[i]) })
 	}
 	return t
 }
 
+// match reads the marks.
+func (r *row) match(width int) match {
+	m := match{do: r.do}
+	n := 0
+	for _, c := range r.bits {
+		if c == ' ' {
+			continue
+		}
+		m.mask, m.value = m.mask<<1, m.value<<1
+		switch c {
+		case '0':
+			m.mask |= 1
+		case '1':
+			m.mask, m.value = m.mask|1, m.value|1
+		}
+		n++
+	}
+	if n != width {
+		panic(fmt.Sprintf("isa: row %q (%s) has %d bits, not %d", r.bits, r.name, n, width))
+	}
+	return m
+}
+
+// key is the bucket of w.
+func (t *table) key(w uint32) uint32 {
+	return w>>t.hi&(1<<t.hiBits-1)<<t.loBits | w>>t.lo&(1<<t.loBits-1)
+}
+
+// eachKey calls f with each bucket that m has instructions in.
+func (t *table) eachKey(m *match, f func(key uint32)) {
+	fixed := t.key(m.value)
+	free := ^t.key(m.mask) & uint32(len(t.buckets)-1)
+	for sub := free; ; sub = (sub - 1) & free { // all subsets of the free bits
+		f(fixed | sub)
+		if sub == 0 {
+			return
+		}
+	}
+}
+
 // decode runs the first row that matches w, and says whether there is one.
 func (t *table) decode(in *Insn, w uint32) bool {
-	key := w>>t.hi&(1<<t.hiBits-1)<<t.loBits | w>>t.lo&(1<<t.loBits-1)
-	for i := range t.buckets[key] {
-		m := &t.buckets[key][i]
+	bucket := t.buckets[t.key(w)]
+	for i := range bucket {
+		m := &bucket[i]
 		if w&m.mask == m.value {
 			if m.do != nil {
 				m.do(in, w)
