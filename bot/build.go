@@ -7,6 +7,9 @@ import (
 	"uabot/checks"
 	"uabot/checks/kbuild"
 	"uabot/checks/kbuild/sandbox"
+	"uabot/checks/objtool"
+	"uabot/checks/window/object"
+	"uabot/checks/window/source"
 )
 
 // builder makes the builder that the configuration asks for.
@@ -17,6 +20,7 @@ func (p *program) builder(runner *sandbox.Runner) (*kbuild.Builder, error) {
 		Runner:      runner,
 		Jobs:        c.Jobs,
 		HeaderUnits: c.Limits.HeaderUnits,
+		Dump:        &kbuild.DumpTool{Write: source.WriteOverlay},
 		Limits: sandbox.Limits{
 			Wall:      time.Duration(c.Limits.CompileSeconds) * time.Second,
 			Memory:    int64(c.Limits.MemoryMB) << 20,
@@ -28,5 +32,14 @@ func (p *program) builder(runner *sandbox.Runner) (*kbuild.Builder, error) {
 
 // checks are what every target is looked at with.
 func (p *program) checks(builder *kbuild.Builder, base kbuild.Tree) []checks.Check {
-	return []checks.Check{kbuild.Messages{}}
+	safe := readIfThere(filepath.Join(base.Dir, "tools/objtool/check.c"))
+	return []checks.Check{
+		kbuild.Messages{},
+		&objtool.Check{
+			Runner: builder.Runner, Limits: builder.Limits,
+			Cache: filepath.Join(p.config.Cache, "objtool"), Source: base.Dir, Commit: base.Commit,
+		},
+		object.Checker{Objtool: safe},
+		source.Checker{},
+	}
 }

@@ -21,6 +21,7 @@ const examples = `
 Examples:
   uabot review --tree ~/linux series.mbox       a series as it was mailed
   uabot review --tree ~/linux origin/master..   your own commits, before you post
+  uabot check sound/core/pcm_native.o           objects by themselves
 
 Exit codes: 0 nothing new, 1 something new was found, 2 could not answer.
 Settings are read from ~/.config/uabot.toml when it is there.

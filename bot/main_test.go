@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -14,9 +17,29 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"uabot": func() { os.Exit(Main()) }})
 }
 
+// exits is a command of the scripts: "exits CODE PROGRAM ARG…" runs the program and
+// holds its exit code, which is a contract, to CODE.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARG…")
+	}
+	code := 0
+	var failed *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &failed) {
+		code = failed.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if want := args[0]; strconv.Itoa(code) != want {
+		ts.Fatalf("exit code %d, want %s", code, want)
+	}
+}
+
+var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){"exits": exits}
+
 // TestCommandLine runs the scripts that need nothing but the program.
 func TestCommandLine(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/short", RequireExplicitExec: true, UpdateScripts: os.Getenv("UPDATE") != "", Setup: func(e *testscript.Env) error {
+	testscript.Run(t, testscript.Params{Dir: "testdata/short", RequireExplicitExec: true, Cmds: scriptCommands, UpdateScripts: os.Getenv("UPDATE") != "", Setup: func(e *testscript.Env) error {
 		e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 		return nil
 	}})
@@ -31,7 +54,7 @@ func TestKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{Dir: "testdata/kernel", RequireExplicitExec: true, UpdateScripts: os.Getenv("UPDATE") != "", Setup: func(e *testscript.Env) error {
+	testscript.Run(t, testscript.Params{Dir: "testdata/kernel", RequireExplicitExec: true, Cmds: scriptCommands, UpdateScripts: os.Getenv("UPDATE") != "", Setup: func(e *testscript.Env) error {
 		e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 		e.Setenv("UABOT_CACHE", testenv.Cache(t))
 		e.Setenv("TREE", tree)

@@ -276,6 +276,7 @@ func (p *program) print(v *review.Verdict, o reviewFlags) error {
 	case o.json:
 		out, err = report.JSON(v)
 	case o.mail:
+		// A mail's lines end in CRLF on the wire; files and pipes have plain ones.
 		out, err = report.Mail(v, report.Identity{Name: p.config.Bot.Name, Address: p.config.Bot.Address, URL: p.config.Bot.URL})
 	default:
 		out = []byte(report.Text(v, report.Options{}))
@@ -283,6 +284,7 @@ func (p *program) print(v *review.Verdict, o reviewFlags) error {
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
+	out = bytes.ReplaceAll(out, []byte("\r\n"), []byte("\n"))
 	if len(out) > 0 && out[len(out)-1] != '\n' {
 		out = append(out, '\n')
 	}

@@ -65,6 +65,39 @@ func merge(a, b checks.Finding) checks.Finding {
 	return lead
 }
 
+// fold brings the evidence of findings that another one covers to that one: compiled
+// code names a function where the source knows that its macro is wrong.
+func (s state) fold() {
+	var lead []checks.Finding
+	for _, target := range sortedKeys(s) {
+		for _, id := range sortedKeys(s[target]) {
+			if f := s[target][id]; len(f.Uses) > 0 || f.Rule == "unchecked-begin" {
+				f.Evidence = nil
+				lead = append(lead, f)
+			}
+		}
+	}
+	for _, findings := range s {
+		for _, id := range sortedKeys(findings) {
+			g := findings[id]
+			for _, f := range lead {
+				if f.Identity() == id || !f.Covers(&g) {
+					continue
+				}
+				if have, ok := findings[f.Identity()]; ok {
+					f = have
+				}
+				told := merge(f, checks.Finding{Class: g.Class, Evidence: g.Evidence, Note: g.Note})
+				told.Rule, told.File, told.Function, told.Detail, told.Title = f.Rule, f.File, f.Function, f.Detail, f.Title
+				told.Line, told.Witness, told.Uses, told.Fix = f.Line, f.Witness, f.Uses, f.Fix
+				findings[f.Identity()] = told
+				delete(findings, id)
+				break
+			}
+		}
+	}
+}
+
 // compare sets base and tip against each other. The order is: new, gone, before; in
 // each the strongest evidence first, then by place.
 func compare(base, tip state) []Finding {

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"uabot/checks"
 	"uabot/checks/kbuild"
+	"uabot/checks/window/object"
 	"uabot/config"
 )
 
@@ -21,6 +23,7 @@ type job struct {
 
 	built *kbuild.Base
 	plan  *kbuild.Plan
+	units []string      // sources that are compared
 	tip   *checks.Built // the patched tree; nil when the target was not built
 }
 
@@ -87,16 +90,9 @@ func (j *job) beforeAndAfter(ctx context.Context) error {
 	if j.tip, err = j.built.BuildState(ctx, u.tree(len(u.commits)), j.plan.Units, output); err != nil {
 		return j.failed(ctx, err)
 	}
-	for i, unit := range j.tip.Units {
-		if base.Units[i].Err == "" || unit.Err == "" {
-			j.result.Objects = append(j.result.Objects, unit.Object)
-		}
-		if unit.Err != "" && base.Units[i].Err != "" {
-			j.result.Notes = append(j.result.Notes, unit.Source+" is not compared: "+base.Units[i].Err)
-		}
-	}
+	j.compare(base)
 	if len(j.result.Objects) == 0 {
-		return j.end(Failed, "%s does not build at the base: %s", base.Units[0].Source, base.Units[0].Err)
+		return j.end(Failed, "%s", strings.Join(j.result.Notes, "; "))
 	}
 	before, err := j.check(ctx, 0, base)
 	if err != nil {
@@ -111,6 +107,23 @@ func (j *job) beforeAndAfter(ctx context.Context) error {
 	u.mu.Unlock()
 	j.result.Status = OK
 	return nil
+}
+
+// compare leaves out the units that say nothing: what does not build before and
+// after is not the series' doing, and neither are its messages.
+func (j *job) compare(base *checks.Built) {
+	both := func(i int) bool { return base.Units[i].Err != "" && j.tip.Units[i].Err != "" }
+	var before, after []checks.Unit
+	for i, unit := range j.tip.Units {
+		if both(i) {
+			j.result.Notes = append(j.result.Notes, unit.Source+" does not build at the base: "+base.Units[i].Err)
+			continue
+		}
+		j.result.Objects = append(j.result.Objects, unit.Object)
+		before, after = append(before, base.Units[i]), append(after, unit)
+		j.units = append(j.units, unit.Source)
+	}
+	base.Units, j.tip.Units = before, after
 }
 
 // failed ends the job when the builder is in trouble: that is the machine's, and
@@ -131,7 +144,7 @@ func (j *job) step(ctx context.Context, k int) error {
 	if err != nil {
 		return err
 	}
-	built, err := j.built.BuildState(ctx, u.tree(k), j.plan.Units, output)
+	built, err := j.built.BuildState(ctx, u.tree(k), j.units, output)
 	if err != nil {
 		return fmt.Errorf("stepping through the series: %w", err)
 	}
@@ -140,12 +153,15 @@ func (j *job) step(ctx context.Context, k int) error {
 }
 
 // check runs every check that sees anything on the target, and records the findings
-// as those of state k. It returns the windows of each function, as counted by the
-// first check that counts them.
+// as those of state k. It returns the windows of each function as they are in the
+// objects: what the source opens may be no instruction at all.
 func (j *job) check(ctx context.Context, k int, built *checks.Built) ([]checks.Windows, error) {
 	var windows []checks.Windows
 	for _, c := range j.checks {
-		if ok, _ := c.Applies(j.target); !ok {
+		if ok, reason := c.Applies(j.target); !ok {
+			if c.Name() == object.CheckName {
+				j.result.SourceOnly, _, _ = strings.Cut(reason, ":")
+			}
 			continue
 		}
 		j.tell("%s", c.Name())
@@ -154,7 +170,7 @@ func (j *job) check(ctx context.Context, k int, built *checks.Built) ([]checks.W
 			return nil, fmt.Errorf("%s on %s: %w", c.Name(), j.target.Name, err)
 		}
 		j.run.record(k, j.target.Name, result.Findings)
-		if windows == nil {
+		if c.Name() == object.CheckName {
 			windows = result.Windows
 		}
 		for _, note := range result.Notes {

@@ -150,6 +150,8 @@ func (u *run) review(ctx context.Context) error {
 	if err := u.lookAtChange(ctx, len(u.commits), jobs); err != nil {
 		return err
 	}
+	u.states[0].fold()
+	u.states[len(u.commits)].fold()
 	u.verdict.Findings = compare(u.states[0], u.states[len(u.commits)])
 	if err := u.stepThrough(ctx, jobs); err != nil {
 		return err
@@ -209,6 +211,7 @@ func (u *run) stepThrough(ctx context.Context, jobs []*job) error {
 		if err := u.lookAtChange(ctx, k, nil); err != nil {
 			return err
 		}
+		u.states[k].fold()
 	}
 	return u.scratch.Set(ctx, u.tip())
 }
