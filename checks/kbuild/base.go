@@ -21,7 +21,7 @@ import (
 )
 
 // format is raised when what the cache holds changes its meaning.
-const format = 1
+const format = 2
 
 // Base is a base commit prepared for one target: an output directory in the cache,
 // which other processes may use at the same time. Close it.
@@ -34,9 +34,9 @@ type Base struct {
 	target config.Target
 	tree   Tree
 	cc     compiler
-	dir    string // of the cache entry
-	use    *lock  // shared, held until Close
-	inputs map[string]bool
+	dir    string              // of the cache entry
+	use    *lock               // shared, held until Close
+	inputs map[string][]string // file of the tree -> what was made of it by preparing
 }
 
 // prepared is the file "complete" of a cache entry. An entry without it is
@@ -46,7 +46,7 @@ type prepared struct {
 	Commit  string
 	Banner  string // of the compiler
 	Notes   []string
-	Inputs  []string // files of the tree that went into preparing, apart from those that kbuild reads by itself
+	Inputs  []generated // what was made, and of what
 	Seconds float64
 }
 
@@ -138,9 +138,11 @@ func (p *Base) load() error {
 		return fmt.Errorf("reading %s: %w", filepath.Join(p.dir, "complete"), err)
 	}
 	p.Notes = made.Notes
-	p.inputs = map[string]bool{}
-	for _, name := range made.Inputs {
-		p.inputs[name] = true
+	p.inputs = map[string][]string{}
+	for _, g := range made.Inputs {
+		for _, name := range g.Deps {
+			p.inputs[name] = append(p.inputs[name], g.Target)
+		}
 	}
 	return nil
 }

@@ -21,6 +21,9 @@ type record struct {
 	Log string
 }
 
+// notThere is Unit.Err of a file that the patches add.
+const notThere = "the base does not have it"
+
 // ObjectOf names the object of a source file.
 func ObjectOf(source string) string {
 	return strings.TrimSuffix(source, filepath.Ext(source)) + ".o"
@@ -41,6 +44,9 @@ func (p *Base) Build(ctx context.Context, units []string) (*checks.Built, error)
 	built := &checks.Built{Target: p.target, Source: p.tree.Dir, Output: p.out(), SourceAs: m.src, OutputAs: m.out}
 	for _, source := range units {
 		rec, ok := p.record(source, k)
+		if !ok && !exists(filepath.Join(p.tree.Dir, source)) {
+			rec, ok = record{Err: notThere}, true
+		}
 		if !ok {
 			return nil, fmt.Errorf("building the base for %s: %s is missing in the cache again", p.target.Name, source)
 		}
@@ -102,7 +108,12 @@ func (p *Base) buildMissing(ctx context.Context, k *kit, units []string) error {
 		return err
 	}
 	defer building.release()
-	todo := missing() // the other one may have made some
+	var todo []string
+	for _, source := range missing() { // the other one may have made some
+		if exists(filepath.Join(p.tree.Dir, source)) {
+			todo = append(todo, source)
+		}
+	}
 	if len(todo) == 0 {
 		return nil
 	}

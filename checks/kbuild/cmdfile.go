@@ -3,10 +3,8 @@ package kbuild
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -79,36 +77,4 @@ func (f cmdFile) inTree(src string) []string {
 		}
 	}
 	return list
-}
-
-// preparedInputs lists the files of the tree that went into what is in a freshly
-// prepared output directory, as its .cmd files tell.
-func preparedInputs(out, src string) ([]string, error) {
-	all := map[string]bool{}
-	err := filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && path == filepath.Join(out, "usr") {
-			return filepath.SkipDir // copies of headers for user space, which no unit reads
-		}
-		if err != nil || d.IsDir() || !strings.HasPrefix(d.Name(), ".") || filepath.Ext(d.Name()) != ".cmd" {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		f, err := parseCmd(data)
-		if err != nil {
-			return nil // tools/ has .cmd files of another form; everything of tools/ counts as an input
-		}
-		for _, name := range f.inTree(src) {
-			all[name] = true
-		}
-		for _, word := range strings.Fields(f.Command) { // sources without a dependency list
-			if rel, ok := strings.CutPrefix(word, src+"/"); ok {
-				all[filepath.Clean(rel)] = true
-			}
-		}
-		return nil
-	})
-	return slices.Sorted(mapKeys(all)), err
 }

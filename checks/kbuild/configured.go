@@ -25,11 +25,17 @@ type dirObjects struct {
 	on, off []string // relative to the tree
 }
 
-// configured finds out which sources the target's configuration compiles. It
-// returns, for those that it certainly does not, why: make compiles any file it is
-// asked for, configured or not, and what comes of that is no evidence. A source
-// that no Makefile names (directories with rules of their own) is not in the result.
-func (p *Base) configured(ctx context.Context, tree Tree, sources []string) (map[string]string, error) {
+// listing is what the Makefiles say about a source.
+type listing struct {
+	listed bool   // a Makefile compiles it, if its directory is compiled
+	off    string // why the target's configuration does not compile it
+}
+
+// configured finds out which sources the target's configuration compiles: make
+// compiles any file it is asked for, configured or not, and what comes of that is
+// no evidence. A source that no Makefile names (there are directories with rules of
+// their own) is neither listed nor off.
+func (p *Base) configured(ctx context.Context, tree Tree, sources []string) (map[string]listing, error) {
 	if len(sources) == 0 {
 		return nil, nil
 	}
@@ -48,23 +54,21 @@ func (p *Base) configured(ctx context.Context, tree Tree, sources []string) (map
 	if err != nil {
 		return nil, err
 	}
-	reasons := map[string]string{}
+	found := map[string]listing{}
 	for _, source := range sources {
-		if reason := p.unconfigured(tree, listed, source); reason != "" {
-			reasons[source] = reason
-		}
+		found[source] = p.lookUp(tree, listed, source)
 	}
-	return reasons, nil
+	return found, nil
 }
 
-// unconfigured says why a source is not compiled, "" when it is or may be.
-func (p *Base) unconfigured(tree Tree, listed map[string]dirObjects, source string) string {
+// lookUp finds a source in what the Makefiles above it list.
+func (p *Base) lookUp(tree Tree, listed map[string]dirObjects, source string) (found listing) {
 	object := ObjectOf(source)
 	off := ""
 	for dir := path.Dir(source); ; dir = path.Dir(dir) {
 		have := listed[dir]
 		if slices.Contains(have.on, object) {
-			off = ""
+			off, found.listed = "", true
 			break
 		}
 		if slices.Contains(have.off, object) {
@@ -92,12 +96,13 @@ func (p *Base) unconfigured(tree Tree, listed map[string]dirObjects, source stri
 		}
 	}
 	if off == "" {
-		return ""
+		return found
 	}
+	found.off = off + " is off in this target's configuration"
 	if symbol := symbolFor(tree.Dir, off); symbol != "" {
-		return "needs " + symbol + ", which is off in this target's configuration"
+		found.off = "needs " + symbol + ", which is off in this target's configuration"
 	}
-	return off + " is off in this target's configuration"
+	return found
 }
 
 // symbolFor finds the configuration symbol that a Makefile ties an object or a

@@ -77,6 +77,10 @@ type Builder struct {
 	mu        sync.Mutex
 	compilers map[string]compiler
 	kit       *kit
+
+	scan    sync.Mutex // guards the rest: what was found out about the headers of the last series
+	scanned string
+	use     *headerUse
 }
 
 func (b *Builder) progress(t config.Target, format string, args ...any) {

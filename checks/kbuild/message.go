@@ -44,6 +44,8 @@ var (
 	topLevel   = regexp.MustCompile(`^(?:\S+: )?At top level:$`)
 	included   = regexp.MustCompile(`^(?:In file included from | +from )\S+:\d+`)
 	expansion  = regexp.MustCompile(`^in (?:definition|expansion) of macro ['‘]([^'’]+)['’]`)
+	// sparse: "fs/a.c: note: in included file (through include/b.h):"
+	throughFile = regexp.MustCompile(`^\S+: note: in included file\b`)
 	// sparse explains a type mismatch on lines of the same place without a severity.
 	sparseMore = regexp.MustCompile(`^[^\s:][^:\n]*:\d+:\d+: {4,}\S`)
 )
@@ -83,7 +85,7 @@ func ParseMessages(log string) []Message {
 			pending += raw
 			continue
 		}
-		if included.MatchString(line) {
+		if included.MatchString(line) || throughFile.MatchString(line) {
 			pending += raw
 			continue
 		}

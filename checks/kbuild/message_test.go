@@ -76,6 +76,10 @@ a/b.c:41:9: error: undefined identifier 'h'
 			"sparse warning a/b.c:30 : symbol 'g' was not declared. Should it be static?",
 			"sparse error a/b.c:41 : undefined identifier 'h'",
 		}},
+		{"sparse in a header", `  CHECK   a/b.o
+a/b.c: note: in included file (through include/a.h):
+include/b.h:5:5: warning: symbol 'use' was not declared. Should it be static?
+`, []string{"sparse warning include/b.h:5 : symbol 'use' was not declared. Should it be static?"}},
 		{"nothing", "", nil},
 		{"talk", "  CC      a/b.o\nhello\n", nil},
 	} {

@@ -42,7 +42,7 @@ func (Messages) Run(ctx context.Context, b *checks.Built) (*checks.Result, error
 		}
 		messages := ParseMessages(u.Log)
 		reason := strings.TrimPrefix(u.Err, atBase)
-		if reason != "" && reason != removed && !hasError(messages) {
+		if reason != "" && reason != removed && reason != notThere && !hasError(messages) {
 			messages = append(messages, Message{Error: true, File: u.Source, Text: reason, Raw: reason + "\n"})
 		}
 		for _, m := range messages {
@@ -144,7 +144,7 @@ func (s *sourceFiles) line(name string, n int) string {
 }
 
 var (
-	openingLine = regexp.MustCompile(`^[A-Za-z_].*?\b([A-Za-z_]\w*)\s*\(`)
+	openingLine = regexp.MustCompile(`^(?:[A-Za-z_][^(]*\b)?([A-Za-z_]\w*)\s*\(`)
 	syscallLine = regexp.MustCompile(`^(?:COMPAT_)?SYSCALL_DEFINE[0-9]\((\w+)`)
 )
 

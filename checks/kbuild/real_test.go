@@ -103,6 +103,9 @@ func (s *scene) commit(t *testing.T, edits ...string) Tree {
 		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(path, []byte(strings.Replace(string(data), edits[i+1], edits[i+2], 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -211,4 +214,48 @@ func newFindings(t *testing.T, before, after *checks.Built) (list []checks.Findi
 		}
 	}
 	return list
+}
+
+// A header that everything includes: the users of what changes in it are compiled,
+// up to the cap, with commands of the base, because the constants that assembler
+// takes from C come out the same.
+func TestKernelHeader(t *testing.T) {
+	s := newScene(t)
+	s.builder.HeaderUnits = 2
+	again := false
+	told := s.builder.Progress
+	s.builder.Progress = func(target, what string) {
+		told(target, what)
+		again = again || strings.Contains(what, "preparing again")
+	}
+	ctx := t.Context()
+	base := s.open(t, ctx, x86)
+	tip := s.commit(t, "include/linux/uaccess.h",
+		"static inline unsigned long user_access_save(void) { return 0UL; }", "static inline unsigned long user_access_save(void) { return 0; }")
+	plan, err := base.Plan(ctx, tip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Units) != 2 || len(plan.Notes) != 1 || !strings.HasPrefix(plan.Notes[0], "include/linux/uaccess.h: of ") || !strings.HasSuffix(plan.Notes[0], " name user_access_save, 2 are compiled") {
+		t.Errorf("%+v", plan)
+	}
+	before, err := base.Build(ctx, plan.Units)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := base.BuildState(ctx, tip, plan.Units, filepath.Join(t.TempDir(), "after"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, u := range after.Units {
+		if before.Units[i].Err != "" || u.Err != "" {
+			t.Errorf("%+v %+v", before.Units[i], u)
+		}
+	}
+	if list := newFindings(t, before, after); len(list) > 0 {
+		t.Errorf("new: %+v", list)
+	}
+	if again {
+		t.Error("make was used")
+	}
 }

@@ -16,6 +16,7 @@ import (
 // output directory: what cannot be replayed, because the patches change what the
 // base's commands and generated files are made from, or a unit is new.
 func (p *Base) remake(ctx context.Context, m mounts, k *kit, output string, state Tree, changed, units []string) (map[string]record, error) {
+	p.b.progress(p.target, "preparing again for %s: the commands of the base do not do", count(len(units), "object"))
 	// Make works in a directory of its own: in output the generated files are the
 	// base's. What it made is moved there afterwards.
 	work := output + ".make"

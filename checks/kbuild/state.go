@@ -44,7 +44,10 @@ func (p *Base) BuildState(ctx context.Context, state Tree, units []string, outpu
 	m := p.mount(state.Dir, output, k)
 	records := map[string]record{}
 	var replay, remake []string
-	plain := p.replayable(changed)
+	plain, err := p.replayable(ctx, m, k, output, changed)
+	if err != nil {
+		return fail(err)
+	}
 	for _, source := range units {
 		base, built := p.record(source, k)
 		switch {
@@ -86,34 +89,6 @@ func (p *Base) BuildState(ctx context.Context, state Tree, units []string, outpu
 	return built, nil
 }
 
-// replayable reports whether the build of a unit is the command that built it at
-// the base: nothing is changed that decides about commands or configuration, and
-// nothing that went into what make prepares.
-func (p *Base) replayable(changed []string) bool {
-	return !slices.ContainsFunc(changed, func(name string) bool { return p.inputs[name] || decides(name) })
-}
-
-// decides reports whether a file of the tree can change more of a build than the
-// units that include it: anything but C, headers, assembler and documentation, and
-// everything in scripts/ and tools/.
-func decides(name string) bool {
-	first, _, _ := strings.Cut(name, "/")
-	switch first {
-	case "Documentation", "MAINTAINERS", "CREDITS", "README", "COPYING", "LICENSES":
-		return false
-	case "tools":
-		// objtool and its headers are built by prepare; the tests never are.
-		return !strings.HasPrefix(name, "tools/testing/")
-	case "scripts", "usr":
-		return true
-	}
-	switch path.Ext(name) {
-	case ".c", ".h", ".S", ".rst", ".txt", ".yaml":
-		return strings.HasSuffix(name, ".lds.S")
-	}
-	return true
-}
-
 // replayAll compiles units with the commands of the base, Jobs at a time.
 func (p *Base) replayAll(ctx context.Context, m mounts, k *kit, output string, changed, units []string) (map[string]record, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -151,7 +126,11 @@ func (p *Base) replayAll(ctx context.Context, m mounts, k *kit, output string, c
 // generatedDirs are what of an output directory compilers read: configuration,
 // generated headers and the tools that commands call.
 func (p *Base) generatedDirs() []string {
-	return []string{"include", "arch/" + sourceArch(p.target) + "/include", "scripts", "tools", ".config", "Makefile", "source"}
+	return append(p.headerDirs(), "scripts", "tools", ".config")
+}
+
+func (p *Base) headerDirs() []string {
+	return []string{"include", "arch/" + sourceArch(p.target) + "/include"}
 }
 
 // shareOutput shows the base's generated files in a state's output directory: by
@@ -160,8 +139,8 @@ func (p *Base) shareOutput(m mounts, output string) ([]sandbox.Bind, error) {
 	var binds []sandbox.Bind
 	for _, name := range p.generatedDirs() {
 		host := filepath.Join(p.out(), name)
-		st, err := os.Lstat(host)
-		if err != nil || st.Mode()&os.ModeSymlink != 0 {
+		st, err := os.Stat(host)
+		if err != nil {
 			continue
 		}
 		b, err := p.shareFile(m, output, name, st.IsDir())

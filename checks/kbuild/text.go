@@ -1,11 +1,6 @@
 package kbuild
 
-import (
-	"bytes"
-	"iter"
-	"maps"
-	"slices"
-)
+import "bytes"
 
 // tail returns the last n lines of text.
 func tail(text []byte, n int) []byte {
@@ -15,7 +10,3 @@ func tail(text []byte, n int) []byte {
 	}
 	return bytes.Join(lines, []byte("\n"))
 }
-
-func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

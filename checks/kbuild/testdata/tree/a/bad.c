@@ -1,0 +1,4 @@
+int bad(void)
+{
+	return no_such_name;
+}

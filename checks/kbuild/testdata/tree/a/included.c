@@ -1,0 +1,5 @@
+static int helper(int x)
+{
+	return x;
+}
+int use(int x) { return helper(x); }

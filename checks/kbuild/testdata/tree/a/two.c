@@ -1,0 +1,4 @@
+int two(void)
+{
+	return 2;
+}

@@ -1,0 +1,3 @@
+struct thing {
+	int a;
+};
