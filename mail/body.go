@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -88,7 +89,7 @@ func (m *Message) readBody(fields []field, body []byte) {
 // taken, plain text first: git mailinfo would add the HTML to the diff.
 func (m *Message) parts(c content, body []byte, depth int) []text {
 	if strings.HasPrefix(c.kind, "multipart/") && c.boundary != "" && depth < maxDepth {
-		children, found := splitMultipart(body, c.boundary)
+		children, found, closed := splitMultipart(body, c.boundary)
 		if !found {
 			m.warn("the multipart boundary does not occur: the body is read as plain text")
 			c.kind = "text/plain"
@@ -111,7 +112,11 @@ func (m *Message) parts(c content, body []byte, depth int) []text {
 			}
 		}
 		if len(texts) == 0 {
-			return html
+			texts = html
+		}
+		if last := len(texts) - 1; last >= 0 && closed {
+			// mailinfo ends a multipart with an empty line.
+			texts[last].bytes = append(slices.Clip(texts[last].bytes), '\n')
 		}
 		return texts
 	}
@@ -147,8 +152,8 @@ func isText(c content) bool {
 }
 
 // splitMultipart cuts a multipart body at its boundary lines; what stands before
-// the first and after the last is dropped.
-func splitMultipart(body []byte, boundary string) (parts [][]byte, found bool) {
+// the first and after the last is dropped. closed says that there is a last.
+func splitMultipart(body []byte, boundary string) (parts [][]byte, found, closed bool) {
 	mark := []byte("--" + boundary)
 	start := -1
 	for at := 0; at < len(body); {
@@ -169,6 +174,7 @@ func splitMultipart(body []byte, boundary string) (parts [][]byte, found bool) {
 				start = next
 				if closing {
 					start = -1
+					closed = true
 				}
 			}
 		}
@@ -177,7 +183,7 @@ func splitMultipart(body []byte, boundary string) (parts [][]byte, found bool) {
 	if start >= 0 && start < len(body) {
 		parts = append(parts, body[start:])
 	}
-	return parts, found
+	return parts, found, closed
 }
 
 // unflow joins the lines of format=flowed (RFC 3676) as git mailinfo does.

@@ -148,10 +148,10 @@ func inBodyHeader(line []byte) string {
 	return ""
 }
 
-// isFromSeparator recognizes "From <commit> Mon Sep 17 00:00:00 2001", which git
-// format-patch writes, quoted for an mbox (as mailinfo expects it) or not any more.
+// isFromSeparator recognizes ">From <commit> Mon Sep 17 00:00:00 2001", which git
+// format-patch writes and an mbox quotes. Without the quote it is text, for git.
 func isFromSeparator(line []byte) bool {
-	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(line, []byte(">")), []byte("From "))
+	rest, ok := bytes.CutPrefix(line, []byte(">From "))
 	if !ok || len(rest) < 40 {
 		return false
 	}

@@ -78,7 +78,7 @@ func (m *Message) takeField(f field) {
 	case "cc":
 		m.Cc = append(m.Cc, ParseAddresses(f.value)...)
 	case "date":
-		m.date = f.value
+		m.date = strings.Trim(f.value, spaces)
 		date, err := parseDate(f.value)
 		if err != nil {
 			m.warn("the Date header cannot be read")

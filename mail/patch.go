@@ -107,6 +107,9 @@ func hasDiffMark(m *Message) bool {
 // readDiff finds the files of a diff. No file and no error means that there is no
 // diff.
 func readDiff(diff string) ([]*gitdiff.File, error) {
+	if len(diff) > MaxDiff {
+		return nil, fmt.Errorf("the diff has %d bytes, more than %d", len(diff), MaxDiff)
+	}
 	if strings.Contains("\n"+diff, "\ndiff --cc ") || strings.Contains("\n"+diff, "\ndiff --combined ") {
 		return nil, errCombined
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// MaxDiff is the size of a diff, in bytes, above which Refuse takes no patch.
+// MaxDiff is the size of a diff, in bytes, above which it is not read, and refused.
 const MaxDiff = 16 << 20
 
 // ErrRefused is wrapped by the errors of Refuse.
@@ -22,9 +22,6 @@ var ErrRefused = errors.New("refused")
 func (p *Patch) Refuse() error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("patch %d (%s): %w: %w", p.Number, p.Title, ErrRefused, fmt.Errorf(format, args...))
-	}
-	if len(p.Diff) > MaxDiff {
-		return refuse("the diff has %d bytes, more than %d", len(p.Diff), MaxDiff)
 	}
 	if strings.IndexByte(p.Diff, 0) >= 0 || strings.IndexByte(p.Log, 0) >= 0 {
 		return refuse("it has NUL bytes")

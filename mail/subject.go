@@ -2,6 +2,7 @@ package mail
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -52,7 +53,7 @@ var (
 	revisionPattern = regexp.MustCompile(`(?i)^(?:rev|revision|take|version|ver|try|round)[-_.#]?(\d{1,2})?$`)
 	// the counter outside of the brackets: "[PATCH] 1/2: title"
 	outerCounter = regexp.MustCompile(`^\(?(\d{1,4})/(\d{1,4})\)?(?:[:\-]| -)?\s+`)
-	gluedCounter = regexp.MustCompile(`^(.*?[[:alpha:]])(\d{1,4}/\d{1,4})$`)
+	gluedCounter = regexp.MustCompile(`^(.*?[[:alpha:]]|.*[-_])(\d{1,4}/\d{1,4})$`)
 	// "Part 1 of 2" of Mercurial's patchbomb: "[PATCH 1 of 2]"
 	ofCounter = regexp.MustCompile(`(?i)(\d{1,4}) +of +(\d{1,4})`)
 )
@@ -76,10 +77,12 @@ func ParseSubject(subject string) Subject {
 		if end < 0 {
 			break
 		}
-		words, found := s.takeBrackets(rest[1:end])
-		if sawPatch && !found {
-			break // "[PATCH] [other] title": not git's business, but the author's
+		read := s
+		words, found := read.takeBrackets(rest[1:end])
+		if sawPatch && !found && (len(words) > 1 || len(words) == 1 && !isResend(words[0])) {
+			break // "[PATCH] [other] title": the author's own
 		}
+		s = read
 		if found {
 			sawPatch = true
 			s.Prefixes = append(s.Prefixes, outside...)
@@ -159,10 +162,13 @@ func (s *Subject) takeBrackets(inner string) (words []string, found bool) {
 			found = true
 			continue
 		}
-		if m := gluedCounter.FindStringSubmatch(t); m != nil && isPatchWord(strings.TrimRight(m[1], "-_")) {
-			// "PATCH1/8", "PATCHv2-1/8" is split before the counter
-			tokens = append(tokens[:i+1], append([]string{m[2]}, tokens[i+1:]...)...)
-			t = strings.TrimRight(m[1], "-_")
+		if m := gluedCounter.FindStringSubmatch(t); m != nil {
+			// "PATCH1/8", "PATCHv2-1/8" are split before the counter.
+			word := strings.TrimRight(m[1], "-_")
+			if v := versionPattern.FindStringSubmatch(word); isPatchWord(word) || v != nil && isPatchWord(v[1]) {
+				tokens = slices.Insert(tokens, i+1, m[2])
+				t = word
+			}
 		}
 		if m := versionPattern.FindStringSubmatch(t); m != nil && (m[1] == "" || isPatchWord(m[1])) {
 			s.version(m[2])
@@ -190,12 +196,16 @@ func (s *Subject) takeBrackets(inner string) (words []string, found bool) {
 			}
 			continue
 		}
-		if strings.EqualFold(t, "RESEND") || strings.EqualFold(t, "REPOST") || strings.EqualFold(t, "RESENT") {
+		if isResend(t) {
 			s.Resend = true
 		}
 		words = append(words, t)
 	}
 	return words, found
+}
+
+func isResend(word string) bool {
+	return strings.EqualFold(word, "RESEND") || strings.EqualFold(word, "REPOST") || strings.EqualFold(word, "RESENT")
 }
 
 // isTag reports whether a word says that the mail is meant as a patch.

@@ -22,7 +22,9 @@ const MaxMail = 32 << 20
 var ErrTooLarge = errors.New("mail too large")
 
 // Read returns the mails of r in order, each without its "From " line and without
-// the quoting of "From " inside of it (mboxrd and mboxo). Input that does not begin
+// the quoting of "From " inside of it (mboxrd and mboxo). The first line of git
+// format-patch stays quoted where the mbox is not said to be mboxrd: git looks for
+// it in that form, to find the author. Input that does not begin
 // with a "From " line is one mail. Gzip is undone.
 //
 // An error that wraps ErrTooLarge stands for one mail; after any other the reading
@@ -53,10 +55,11 @@ func Read(r io.Reader) iter.Seq2[[]byte, error] {
 
 // splitter cuts a stream at its "From " lines.
 type splitter struct {
-	in    *bufio.Reader
-	begun bool
-	split bool // the stream has "From " lines
-	count int
+	in     *bufio.Reader
+	begun  bool
+	split  bool // the stream has "From " lines
+	mboxrd bool // and says how it quotes them
+	count  int
 }
 
 // next returns the next mail, or io.EOF.
@@ -72,9 +75,11 @@ func (s *splitter) next() ([]byte, error) {
 		}
 		if string(first) == "From " {
 			s.split = true
-			if _, _, err := s.line(); err != nil {
+			line, _, err := s.line()
+			if err != nil && err != io.EOF {
 				return nil, fmt.Errorf("reading mails: %w", err)
 			}
+			s.mboxrd = bytes.HasPrefix(line, []byte("From mboxrd@"))
 		}
 	} else if !s.split {
 		return nil, io.EOF
@@ -94,11 +99,15 @@ func (s *splitter) next() ([]byte, error) {
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("reading mail %d: %w", s.count, err)
 		}
+		if s.split && whole && bytes.HasPrefix(line, []byte("From ")) {
+			line = bytes.Clone(line) // looking ahead moves the buffer
+		}
 		if s.split && whole && (isFromLine(line) && s.headerFollows(1) || blank && isBareFrom(line) && s.headerFollows(2)) {
 			break
 		}
 		if s.split && whole {
-			if quoted := bytes.TrimLeft(line, ">"); len(quoted) < len(line) && bytes.HasPrefix(quoted, []byte("From ")) {
+			if quoted := bytes.TrimLeft(line, ">"); len(quoted) < len(line) && bytes.HasPrefix(quoted, []byte("From ")) &&
+				(s.mboxrd || !bytes.HasSuffix(quoted, []byte(" Mon Sep 17 00:00:00 2001\n"))) {
 				line = line[1:]
 			}
 		}
