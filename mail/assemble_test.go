@@ -157,7 +157,7 @@ func TestMemory(t *testing.T) {
 	given := 0
 	var first int64
 	padding := "\n" + strings.Repeat("# text below the patch, for weight\n", 400)
-	for i := range 4000 {
+	for i := range 2000 {
 		at := start.Add(time.Duration(i) * time.Hour)
 		m := post(fmt.Sprintf("%d@x", i), fmt.Sprintf("[PATCH] number %d of a kind", i), "", "a.c")
 		m, _ = mail.Parse(append(m.Raw, padding...))
@@ -168,16 +168,16 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		given += len(series)
-		if i == 1000 {
+		if i == 500 {
 			first = heap()
 		}
 	}
-	if given != 4000 {
-		t.Errorf("%d series, want 4000", given)
+	if given != 2000 {
+		t.Errorf("%d series, want 2000", given)
 	}
 	// Of each work that went by only titles and ids are remembered.
-	if grown := heap() - first; grown > 5<<20 {
-		t.Errorf("3000 more series made the heap grow by %d bytes", grown)
+	if grown := heap() - first; grown > 4<<20 {
+		t.Errorf("1500 more series made the heap grow by %d bytes", grown)
 	}
 	runtime.KeepAlive(a)
 }

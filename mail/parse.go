@@ -27,7 +27,7 @@ func Parse(raw []byte) (*Message, error) {
 	for _, f := range fields {
 		m.takeField(f)
 	}
-	if ids := MessageIDs(raw); len(ids) > 0 {
+	if ids := MessageIDs(bytes.TrimLeft(raw, spaces)); len(ids) > 0 {
 		m.ID = ids[0]
 	}
 	if m.ID == "" {
