@@ -126,7 +126,11 @@ var arm64Table = sync.OnceValue(func() *table {
 		{"-- 011 0 00 iiiiiiiiiiiiiiiiiii ttttt", "ldr (literal), ldrsw, prfm", aLiteral},
 		{"-- 011 1 00 iiiiiiiiiiiiiiiiiii ttttt", "ldr (literal, vector)", func(in *Insn, _ uint32) { in.Memory = Reads }},
 		// pairs
-		{"-- 101 0 0 mm l iiiiiii uuuuu nnnnn ttttt", "ldp, stp, ldnp, stnp, ldpsw, stgp", aPair},
+		{"01 101 0 0 -- 0 iiiiiii uuuuu nnnnn ttttt", "stgp", func(in *Insn, w uint32) {
+			in.Memory = Writes
+			in.writes(aSP(aRn(w)))
+		}},
+		{"-- 101 0 0 mm l iiiiiii uuuuu nnnnn ttttt", "ldp, stp, ldnp, stnp, ldpsw", aPair},
 		{"-- 101 1 0 mm l iiiiiii uuuuu nnnnn ttttt", "ldp, stp (vector)", aVectorPair},
 		// one register
 		{"-- 111 0 00 --0 iiiiiiiii -0 nnnnn ttttt", "ldur, stur, ldtr, sttr", aUnscaled},

@@ -5,7 +5,6 @@ import "math/bits"
 // The fields of A32 encodings, and of the coprocessor instructions that T32 shares.
 func mRn(w uint32) Reg { return Reg(w >> 16 & 15) }
 func mRd(w uint32) Reg { return Reg(w >> 12 & 15) } // also Rt
-func mRs(w uint32) Reg { return Reg(w >> 8 & 15) }
 func mRm(w uint32) Reg { return Reg(w & 15) }
 
 // mWrites adds a register that is not the program counter.

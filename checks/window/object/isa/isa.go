@@ -6,6 +6,20 @@
 // reported with its length, its flow and the registers it writes, no more. Every
 // decoder is a table of bit patterns that can be read against the manual named
 // beside it.
+//
+// What each instruction set's registers, stack slots and window writes look like is
+// said at its decoder: x86, powerpc, arm64, a32, thumb, riscv. In short:
+//
+//	            registers                        slots              window
+//	x86         none                             none               Open, Close, Save, Restore
+//	powerpc     0..31, LR 32, CTR 33             of r1: 4 or 8      Write MDAP, AMR, PID, Segment
+//	arm64       x0..x30 0..30, SP 31             of sp: 8           Write TTBR0, TTBR1, PAN
+//	A32, Thumb  0..15                            of sp: 4           Write DACR, TTBCR
+//	riscv       1..31                            of sp: 8           SetBits, ClearBits, Write SSTATUS
+//
+// Traps: no decoder sees relocations, so a target, an address or an immediate that has
+// one is not the final value; a written register of a call is only the link register, what
+// else a callee may change is the ABI's matter.
 package isa
 
 // Reg is a register in its instruction set's own numbering (the file of each decoder
@@ -41,13 +55,13 @@ const (
 	Jump                       // to Target
 	Branch                     // to Target or to the next
 	Call                       // calls Target, then the next
-	CallIndirect               // calls through a register or memory
+	CallIndirect               // calls through a register or memory, then the next
 	JumpIndirect               // jumps through a register or memory
 	BranchIndirect             // the same under a condition, else the next
 	Return                     // leaves the function
 	BranchReturn               // leaves it under a condition, else the next
 	Trap                       // raises an exception on purpose (BUG, WARN)
-	Stop                       // execution does not come back here: rfi, eret, hlt loops
+	Stop                       // execution does not come back here: rfi, eret, iret (arm: where Conditional, it may not happen)
 )
 
 // Window says what an instruction does to user access by itself.
@@ -135,7 +149,7 @@ const (
 	Lost            // the stack bytes from slot Imm on, B (as a number) of them, hold something else now
 	StoreAt         // memory at B + Imm = A, a word, B no stack pointer: a slot if B is a frame pointer
 	Insert          // powerpc rlwimi, rldimi; arm, arm64 bfi: Dst = A &^ Imm | (B << Shift) & Imm
-	AddShifted      // Dst = A + B << Imm, as table jumps use it
+	AddShifted      // Dst = A + B << Imm, as table jumps use it (arm64: B may be extended from fewer bits)
 	LoadIndexed     // Dst = memory at A + B << (Imm>>8), |int8(Imm)| bytes, negative: sign-extended; A is NoReg: as for LoadConst
 	CompareImm      // no Dst: A is compared with Imm by the condition that follows (the bound of a table jump)
 	Compare         // no Dst: A is compared with B
@@ -171,7 +185,7 @@ const (
 	Writes   Memory = 2
 )
 
-// Insn is one decoded instruction.
+// Insn is one decoded instruction. Len is 1 to 15, and never beyond the code.
 type Insn struct {
 	Len         uint8
 	Flow        Flow

@@ -7,7 +7,6 @@ func pRB(w uint32) Reg      { return Reg(w >> 11 & 31) }
 func pSI(w uint32) int64    { return int64(int16(w)) }
 func pUI(w uint32) int64    { return int64(w & 0xffff) }
 func pDS(w uint32) int64    { return int64(int16(w &^ 3)) }
-func pDQ(w uint32) int64    { return int64(int16(w &^ 15)) }
 func pSH64(w uint32) uint32 { return w>>11&31 | w>>1&1<<5 }
 func pMB64(w uint32) uint32 { return w>>6&31 | w>>5&1<<5 } // also ME
 

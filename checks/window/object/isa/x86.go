@@ -205,7 +205,7 @@ func (s *x86State) vex(in *Insn, op byte) bool {
 	op = s.peek(0)
 	s.at++
 	switch {
-	case space == 1 && op == 0x77 && s.code[min(s.at, len(s.code))-1] == 0x77:
+	case space == 1 && op == 0x77: // vzeroupper, vzeroall
 		return s.operands(in, '.', '.')
 	case space == 1 && x86Forms0F[op] == 'B' && op != 0xa4 && op != 0xac && op != 0xba && op != 0x0f:
 		return s.operands(in, 'B', x86Memory0F[op])
