@@ -18,8 +18,8 @@ import (
 	"uabot/mail/lore"
 )
 
-func client() *lore.Client {
-	return &lore.Client{UserAgent: "uabot/test (+mailto:test@example.org)", Stall: sourcetest.Patience, Retries: -1}
+func client(patience time.Duration) *lore.Client {
+	return &lore.Client{UserAgent: "uabot/test (+mailto:test@example.org)", Stall: patience, Retries: -1}
 }
 
 // through is an inbox's address with another host in it.
@@ -63,8 +63,8 @@ func TestSearch(t *testing.T) {
 	proxy := testserver.NewProxy(t, u.Host)
 	sourcetest.Run(t, sourcetest.Setup{
 		Add: add(server), Alters: true, Unordered: true, Proxy: proxy, Stop: server.Stop, Start: server.Start,
-		Source: func(t testing.TB) mail.Source {
-			return &lore.Search{Client: client(), Inbox: through(t, server.URL, proxy.Addr), Query: query, Since: time.Now().Add(-24 * time.Hour)}
+		Source: func(t testing.TB, patience time.Duration) mail.Source {
+			return &lore.Search{Client: client(patience), Inbox: through(t, server.URL, proxy.Addr), Query: query, Since: time.Now().Add(-24 * time.Hour)}
 		},
 	})
 }
@@ -97,7 +97,7 @@ func inThread(n, root int, body string) []byte {
 func TestThreads(t *testing.T) {
 	t.Parallel()
 	server := testserver.NewPublicInbox(t)
-	s := &lore.Search{Client: client(), Inbox: server.URL, Query: query, Since: time.Now().Add(-24 * time.Hour)}
+	s := &lore.Search{Client: client(sourcetest.Patience), Inbox: server.URL, Query: query, Since: time.Now().Add(-24 * time.Hour)}
 	if ids, cursor := pull(t, s, ""); len(ids) != 0 || cursor == "" {
 		t.Errorf("an archive without a hit: %v, cursor %q", ids, cursor)
 	}
@@ -138,7 +138,7 @@ func TestSmallAnswers(t *testing.T) {
 		raw = append(raw, m)
 	}
 	add(server)(t, raw...)
-	c := client()
+	c := client(sourcetest.Patience)
 	c.MaxBytes = 2000
 	s := &lore.Search{Client: c, Inbox: server.URL, Query: query}
 	ids, _ := pull(t, s, "")
@@ -153,7 +153,7 @@ func TestFetchThread(t *testing.T) {
 	odd := bytes.Replace(inThread(3, 1, "x\n"), []byte("<3@example.org>"), []byte("<a/b?c%d#e+f&g@example.org>"), 1)
 	first := inThread(1, 1, "1\nFrom here\n")
 	add(server)(t, first, inThread(2, 1, "2\n"), odd)
-	c := client()
+	c := client(sourcetest.Patience)
 	host := strings.TrimSuffix(server.URL, "/uaccess")
 	for _, where := range []string{
 		"1@example.org", "<1@example.org>", " <2@example.org>\n", "a/b?c%d#e+f&g@example.org",
@@ -197,7 +197,7 @@ func TestFetchThread(t *testing.T) {
 func TestSearchWrongPlace(t *testing.T) {
 	t.Parallel()
 	server := testserver.NewPublicInbox(t)
-	s := &lore.Search{Client: client(), Inbox: server.URL + "nosuch", Query: query}
+	s := &lore.Search{Client: client(sourcetest.Patience), Inbox: server.URL + "nosuch", Query: query}
 	err := s.Pull(t.Context(), "", func(context.Context, mail.Batch) error {
 		t.Error("this looks as if there were no hits")
 		return nil

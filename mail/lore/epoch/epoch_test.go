@@ -19,8 +19,8 @@ import (
 	"uabot/mail/lore/epoch"
 )
 
-func client() *lore.Client {
-	return &lore.Client{UserAgent: "uabot/test (+mailto:test@example.org)", Stall: sourcetest.Patience, Retries: -1}
+func client(patience time.Duration) *lore.Client {
+	return &lore.Client{UserAgent: "uabot/test (+mailto:test@example.org)", Stall: patience, Retries: -1}
 }
 
 // through is an inbox's address with another host in it.
@@ -46,13 +46,13 @@ func TestMirror(t *testing.T) {
 	mirrors := 0
 	sourcetest.Run(t, sourcetest.Setup{
 		Add: server.Add, Alters: true, Proxy: proxy, Stop: server.Stop, Start: server.Start,
-		Source: func(t testing.TB) mail.Source {
+		Source: func(t testing.TB, patience time.Duration) mail.Source {
 			mirrors++ // a mirror that is complete would have nothing to break
 			at := filepath.Join(dir, fmt.Sprint(t.Name(), mirrors))
 			if t.Name() == "TestMirror/store_fails" {
 				at = filepath.Join(dir, "kept")
 			}
-			return &epoch.Archive{Inbox: through(t, server.URL, proxy.Addr), Client: client(), Dir: at, Batch: 3, Log: quiet}
+			return &epoch.Archive{Inbox: through(t, server.URL, proxy.Addr), Client: client(patience), Dir: at, Batch: 3, Log: quiet}
 		},
 	})
 }
@@ -62,7 +62,7 @@ func TestLocal(t *testing.T) {
 	server := testserver.NewPublicInbox(t)
 	sourcetest.Run(t, sourcetest.Setup{
 		Add: server.Add, Alters: true,
-		Source: func(t testing.TB) mail.Source {
+		Source: func(t testing.TB, patience time.Duration) mail.Source {
 			return &epoch.Archive{Dir: server.Dir, Batch: 3, Log: quiet}
 		},
 	})
@@ -98,7 +98,7 @@ func TestHistory(t *testing.T) {
 	t.Parallel()
 	server := testserver.NewPublicInbox(t)
 	mirror := t.TempDir()
-	f := &follower{source: &epoch.Archive{Inbox: server.URL, Client: client(), Dir: mirror, Batch: 2, Log: quiet}}
+	f := &follower{source: &epoch.Archive{Inbox: server.URL, Client: client(sourcetest.Patience), Dir: mirror, Batch: 2, Log: quiet}}
 	local := &follower{source: &epoch.Archive{Dir: server.Dir, Batch: 2, Log: quiet}}
 	both := func(when string, mails [][]byte, deleted []mail.Deletion) {
 		t.Helper()
@@ -205,7 +205,7 @@ func TestRewriteInterrupted(t *testing.T) {
 		m = append(m, sourcetest.Mail(i, fmt.Sprintf("body %d\n", i)))
 	}
 	server.Add(t, m[:6]...)
-	f := &follower{source: &epoch.Archive{Inbox: server.URL, Client: client(), Dir: t.TempDir(), Batch: 1, Log: quiet}}
+	f := &follower{source: &epoch.Archive{Inbox: server.URL, Client: client(sourcetest.Patience), Dir: t.TempDir(), Batch: 1, Log: quiet}}
 	f.pull(t)
 	server.Purge(t, m[1])
 	server.Add(t, m[6:9]...)
@@ -244,7 +244,7 @@ func TestSince(t *testing.T) {
 	server.AddInNewEpoch(t, m[1], m[2])
 	server.AddInNewEpoch(t, m[3])
 	mirror := t.TempDir()
-	f := &follower{source: &epoch.Archive{Inbox: server.URL, Client: client(), Dir: mirror, Since: time.Now().Add(-24 * time.Hour), Log: quiet}}
+	f := &follower{source: &epoch.Archive{Inbox: server.URL, Client: client(sourcetest.Patience), Dir: mirror, Since: time.Now().Add(-24 * time.Hour), Log: quiet}}
 	taken, _ := f.pull(t)
 	if len(taken) != 2 || !bytes.Equal(taken[0].Bytes, m[2]) || !bytes.Equal(taken[1].Bytes, m[3]) {
 		t.Errorf("%d mails, want the two new ones", len(taken))
@@ -271,9 +271,9 @@ func TestWrongPlace(t *testing.T) {
 	commit := bytes.TrimSpace(git(t, other, "-c", "user.name=x", "-c", "user.email=x@x", "commit-tree", "-m", "x", string(tree)))
 	git(t, other, "update-ref", "HEAD", string(commit))
 	for name, archive := range map[string]*epoch.Archive{
-		"no such inbox":       {Inbox: server.URL + "nosuch", Client: client()},
-		"an epoch, not inbox": {Inbox: server.URL + "/0", Client: client()},
-		"the server":          {Inbox: server.URL + "/..", Client: client()},
+		"no such inbox":       {Inbox: server.URL + "nosuch", Client: client(sourcetest.Patience)},
+		"an epoch, not inbox": {Inbox: server.URL + "/0", Client: client(sourcetest.Patience)},
+		"the server":          {Inbox: server.URL + "/..", Client: client(sourcetest.Patience)},
 		"an empty repository": {Dir: empty},
 		"another repository":  {Dir: other},
 		"no repository":       {Dir: t.TempDir()},
