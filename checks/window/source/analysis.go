@@ -16,7 +16,8 @@ type problem struct {
 	pos    gimple.Pos
 	stmt   *gimple.Stmt
 	opened *opening
-	left   *gimple.Stmt // OpenAtReturn, SaveWithoutRestore: the return
+	left   *gimple.Stmt // OpenAtReturn, SaveWithoutRestore: where it is decided to return
+	leftIn *flow
 	trail  *event
 	title  string // instead of the model's
 	memory bool   // a mem* that may or may not be a call
@@ -27,6 +28,8 @@ type analysis struct {
 	arch   string
 	safe   *window.Callees
 	values *values
+
+	primitives map[string]*primitive
 
 	funcs    map[string]*gimple.Func
 	order    []string
@@ -78,16 +81,16 @@ func (e entryState) key(name string) string {
 	return fmt.Sprint(name, e.win, args)
 }
 
-func newAnalysis(arch string, safe *window.Callees, funcs []*gimple.Func) *analysis {
+func newAnalysis(arch string, safe *window.Callees, primitives map[string]*primitive, funcs []*gimple.Func) *analysis {
 	a := &analysis{
-		arch: arch, safe: safe, values: newValues(),
+		arch: arch, safe: safe, values: newValues(), primitives: primitives,
 		funcs: map[string]*gimple.Func{}, callers: map[string]bool{}, relevant: map[string]bool{},
 		opener: map[string]bool{}, quietly: map[string]bool{}, flows: map[string]*flow{},
 		summaries: map[string]*summary{}, busy: map[string]bool{},
 	}
 	calls := map[string][]string{}
 	for _, f := range funcs {
-		if primitives[f.Name] != nil {
+		if a.primitives[f.Name] != nil {
 			continue
 		}
 		if a.funcs[f.Name] == nil {
@@ -98,7 +101,7 @@ func newAnalysis(arch string, safe *window.Callees, funcs []*gimple.Func) *analy
 			for _, s := range b.Stmts {
 				switch s.Kind {
 				case gimple.Call:
-					if p := primitives[s.Callee]; p != nil {
+					if p := a.primitives[s.Callee]; p != nil {
 						// get_user() in itself opens nothing for its caller
 						if p.effect != whole {
 							a.relevant[f.Name] = true
@@ -138,7 +141,7 @@ func newAnalysis(arch string, safe *window.Callees, funcs []*gimple.Func) *analy
 func (a *analysis) flow(fn *gimple.Func) *flow {
 	f := a.flows[fn.Name]
 	if f == nil {
-		f = prepare(fn, func(name string) bool { return a.relevant[name] })
+		f = prepare(fn, a.primitives, func(name string) bool { return a.relevant[name] })
 		a.flows[fn.Name] = f
 	}
 	return f
@@ -163,7 +166,7 @@ func (a *analysis) quiet(name string) bool {
 	}
 	for _, b := range fn.Blocks {
 		for _, s := range b.Stmts {
-			if s.Kind == gimple.Call && !builtin(s.Callee) && !passes[s.Callee] && primitives[s.Callee] == nil && !a.quiet(s.Callee) {
+			if s.Kind == gimple.Call && !builtin(s.Callee) && !passes[s.Callee] && a.primitives[s.Callee] == nil && !a.quiet(s.Callee) {
 				return false
 			}
 			if s.LHS == "" {
@@ -212,12 +215,12 @@ func (a *analysis) left(e *exit) {
 	if e.win.Open && e.opened != nil && !e.opened.inherited {
 		o := e.opened
 		a.report(&problem{Problem: window.Problem{Rule: window.OpenAtReturn, Kind: e.win.Kind, API: o.api},
-			in: o.in, pos: o.pos, stmt: o.stmt, opened: o, left: e.at, trail: e.trail})
+			in: o.in, pos: o.pos, stmt: o.stmt, opened: o, left: e.at, leftIn: e.in, trail: e.trail})
 	}
 	if e.pending != nil && !e.win.Open {
 		o := e.pending
 		a.report(&problem{Problem: window.Problem{Rule: window.SaveWithoutRestore, API: o.api},
-			in: o.in, pos: o.pos, stmt: o.stmt, opened: o, left: e.at, trail: e.trail})
+			in: o.in, pos: o.pos, stmt: o.stmt, opened: o, left: e.at, leftIn: e.in, trail: e.trail})
 	}
 }
 
@@ -306,8 +309,9 @@ func (a *analysis) enter(f *flow, entry entryState, caller *state) *state {
 
 // settle makes exits of a helper that its callers can tell apart. A result that is
 // not known where the window is open is taken to be none of those constants that are
-// returned where it is closed, and the other way round. One that is the same in both
-// is the helper's own mistake, and is reported there, once.
+// returned where it is closed, and the other way round. One that is the same in both,
+// and an error with the window open, is the helper's own mistake, and is reported
+// there, once.
 func (a *analysis) settle(f *flow, exits []*exit) []*exit {
 	var open, shut []*exit
 	for _, e := range exits {
@@ -342,8 +346,9 @@ func (a *analysis) settle(f *flow, exits []*exit) []*exit {
 	apart(open, shut)
 	apart(shut, open)
 	for _, o := range open {
+		errno := o.ret.kind == 'c' && o.ret.n < 0 && o.ret.n >= -maxErrno
 		for _, s := range shut {
-			if a.distinct(o, s) {
+			if !errno && a.distinct(o, s) {
 				continue
 			}
 			a.left(o)

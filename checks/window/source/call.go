@@ -12,7 +12,7 @@ import (
 func (w *walk) call(st *state, s *gimple.Stmt, site string) []*state {
 	vs := w.a.values
 	name := s.Callee
-	if p := primitives[name]; p != nil {
+	if p := w.a.primitives[name]; p != nil {
 		w.clobberArgs(st, s, site, nil)
 		return w.primitive(st, s, p, site)
 	}
@@ -113,7 +113,10 @@ func (w *walk) into(st *state, s *gimple.Stmt, callee *gimple.Func, site string)
 			}
 			continue
 		}
-		if sh := w.shapeOf(st, w.operand(st, a, site)); sh.kind == 'c' || sh.kind == 't' && sh.n&8 == 0 {
+		if sh := w.shapeOf(st, w.operand(st, a, site)); sh.kind == 'c' || sh.kind == 't' {
+			if sh.kind == 't' { // whose window it is, the caller knows
+				sh.n &^= fromCaller
+			}
 			entry.args[p] = sh
 		}
 	}
@@ -174,7 +177,13 @@ func (w *walk) passOn(st *state, s *gimple.Stmt, b *blamed, sum *summary) {
 func (w *walk) apply(st *state, s *gimple.Stmt, e *exit, callee *gimple.Func, site string, trail *event) bool {
 	vs := w.a.values
 	same := e.win.Open && e.opened != nil && e.opened.inherited
+	before := st.encode()
 	switch {
+	case e.win.Open && e.opened == nil: // by a token of ours
+		st.win = e.win
+		if st.opened == nil {
+			st.opened = &opening{in: w.f, inherited: true}
+		}
 	case e.win.Open && !same:
 		st.win, st.opened = e.win, e.opened
 		st.trail = trail
@@ -195,8 +204,8 @@ func (w *walk) apply(st *state, s *gimple.Stmt, e *exit, callee *gimple.Func, si
 			w.set(st, name, vs.constant(sh.n))
 		case 't':
 			n := sh.n
-			if n&8 != 0 {
-				n = st.encode()
+			if n&fromCaller != 0 {
+				n = before
 			}
 			w.set(st, name, vs.token(n))
 		default:

@@ -113,7 +113,11 @@ func unit(b *checks.Built, u checks.Unit, safe *window.Callees, texts *sources) 
 		if err != nil {
 			return nil, fmt.Errorf("the control flow of %s: %w", u.Source, err)
 		}
-		a := newAnalysis(b.Target.Arch, safe, funcs)
+		table := plainPrimitives
+		if dump == u.Overlay {
+			table = primitives
+		}
+		a := newAnalysis(b.Target.Arch, safe, table, funcs)
 		a.run()
 		r := &report{rel: b.Rel, text: texts.lines, targets: b.Target.Name}
 		if dump == u.Overlay {

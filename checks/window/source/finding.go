@@ -102,8 +102,13 @@ func (r *report) finding(p *problem) checks.Finding {
 	q.File, q.Line, q.Function = at.file, at.line, window.FunctionName(p.in.fn.Name)
 	if r.within(p, at) {
 		q.Function = at.macro
-	} else if at.macro != "" {
-		q.File, q.Line = r.rel(at.use.File), at.use.Line
+	} else {
+		if at.macro != "" {
+			q.File, q.Line = r.rel(at.use.File), at.use.Line
+		}
+		if p.left != nil && p.leftIn == p.in && p.left.Pos.Known() { // not where it opened, but where it was left
+			q.Line = r.spotOf(p.left, p.left.Pos).line
+		}
 	}
 	class := checks.Source
 	if p.memory {

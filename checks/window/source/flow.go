@@ -8,8 +8,9 @@ import (
 
 // flow is a function prepared for walking: which variables say where a path goes.
 type flow struct {
-	fn     *gimple.Func
-	nofacc bool // reads kernel memory as if it were the user's
+	fn         *gimple.Func
+	primitives map[string]*primitive
+	nofacc     bool // reads kernel memory as if it were the user's
 
 	vars  map[string]int // the variables that matter, numbered
 	names []string
@@ -18,13 +19,14 @@ type flow struct {
 	memory []bool
 	// windowed marks variables whose value comes from opening, saving or a helper
 	// that does.
-	windowed []bool
-	live     map[int][]bool  // by block: variables read on some way from its start
-	used     map[string]bool // variables that something depends on
-	outs     []int           // variables reached through parameters: theirs is the caller's
-	derefs   map[string][]int
-	escaped  map[string]bool
-	faults   map[*gimple.Stmt]bool // branches on whether an access faulted
+	windowed   []bool
+	live       map[int][]bool  // by block: variables read on some way from its start
+	returned   map[string]bool // variables that hold what is returned
+	outs       []int           // variables reached through parameters: theirs is the caller's
+	derefs     map[string][]int
+	escaped    map[string]bool
+	usedResult map[*gimple.Stmt]bool
+	faults     map[*gimple.Stmt]bool // branches on whether an access faulted
 }
 
 // tracked reports whether an operand is a variable or a simple path from one whose
@@ -63,17 +65,25 @@ func addresses(text string, yield func(string)) {
 }
 
 // prepare finds the variables of fn that matter. relevant says which functions
-// change windows.
-func prepare(fn *gimple.Func, relevant func(string) bool) *flow {
-	f := &flow{fn: fn, nofacc: nofault(fn.Name), vars: map[string]int{}, live: map[int][]bool{},
-		used: map[string]bool{}, derefs: map[string][]int{}, escaped: map[string]bool{}, faults: map[*gimple.Stmt]bool{}}
+// besides primitives change windows.
+func prepare(fn *gimple.Func, primitives map[string]*primitive, relevant func(string) bool) *flow {
+	f := &flow{fn: fn, primitives: primitives, nofacc: nofault(fn.Name), vars: map[string]int{}, live: map[int][]bool{},
+		returned: map[string]bool{}, usedResult: map[*gimple.Stmt]bool{}, derefs: map[string][]int{}, escaped: map[string]bool{}, faults: map[*gimple.Stmt]bool{}}
 	f.findEscapes()
 	f.findVars(relevant)
 	f.findWindowed(relevant)
-	f.findUsed()
+	f.findReturned()
 	f.findLive()
 	f.findFaults()
 	return f
+}
+
+func (f *flow) findReturned() {
+	f.each(func(s *gimple.Stmt) {
+		if s.Kind == gimple.Return && s.A != "" {
+			f.returned[s.A] = true
+		}
+	})
 }
 
 func (f *flow) findFaults() {
@@ -81,7 +91,7 @@ func (f *flow) findFaults() {
 		result := ""
 		for _, s := range b.Stmts {
 			switch {
-			case s.Kind == gimple.Call && primitives[s.Callee] != nil && primitives[s.Callee].effect == accesses:
+			case s.Kind == gimple.Call && f.primitives[s.Callee] != nil && f.primitives[s.Callee].effect == accesses:
 				result = s.LHS
 			case s.Kind == gimple.Cond && s.A == result && result != "":
 				f.faults[s] = true
@@ -170,8 +180,8 @@ func (f *flow) findVars(relevant func(string) bool) {
 				}
 			}
 		case gimple.Call:
-			p := primitives[s.Callee]
-			if !relevant(s.Callee) && (p == nil || p.effect != restores) {
+			p := f.primitives[s.Callee]
+			if !relevant(s.Callee) && (p == nil || p.effect != restores && !p.last) {
 				return
 			}
 			for _, a := range s.Args {
@@ -201,14 +211,28 @@ func (f *flow) findWindowed(relevant func(string) bool) {
 	for changed := true; changed; {
 		changed = false
 		f.each(func(s *gimple.Stmt) {
+			if p := f.primitives[s.Callee]; s.Kind == gimple.Call && p != nil && p.effect == restores {
+				for _, a := range s.Args { // a helper's parameter may hold what its caller saved
+					if n, ok := f.vars[a]; ok && !f.windowed[n] {
+						f.windowed[n] = true
+						changed = true
+					}
+				}
+			}
 			n, matters := f.vars[s.LHS]
+			if matters && f.windowed[n] && s.Kind == gimple.Assign {
+				if m, ok := f.vars[s.RHS]; ok && !f.windowed[m] {
+					f.windowed[m] = true
+					changed = true
+				}
+			}
 			if !matters || f.windowed[n] {
 				return
 			}
 			from := false
 			text := s.RHS
 			if s.Kind == gimple.Call {
-				p := primitives[s.Callee]
+				p := f.primitives[s.Callee]
 				from = p != nil && p.windowed() || relevant(s.Callee)
 				if passes[s.Callee] && len(s.Args) > 0 {
 					text = s.Args[0]
@@ -227,44 +251,79 @@ func (f *flow) findWindowed(relevant func(string) bool) {
 	}
 }
 
-// findUsed marks variables that reach a branch, a return, a call, a store or an asm:
-// a result that does not was never looked at.
-func (f *flow) findUsed() {
-	use := func(text string) bool {
-		changed := false
-		gimple.Vars(text, func(v string) {
-			if !f.used[v] {
-				f.used[v] = true
-				changed = true
-			}
-		})
-		return changed
+// used reports whether something depends on the result of call s: a branch, a return,
+// a store, another call.
+func (f *flow) used(s *gimple.Stmt) bool {
+	if u, known := f.usedResult[s]; known {
+		return u
 	}
-	for changed := true; changed; {
-		changed = false
-		f.each(func(s *gimple.Stmt) {
-			hit := false
-			switch s.Kind {
-			case gimple.Cond:
-				hit = use(s.A + " " + s.B)
-			case gimple.Switch, gimple.Return:
-				hit = use(s.A)
-			case gimple.Call:
-				if !passes[s.Callee] || f.used[s.LHS] {
-					hit = use(strings.Join(s.Args, " "))
-				}
-			case gimple.AsmStmt:
-				hit = use(strings.Join(s.Asm.Ins, " "))
-			case gimple.Assign:
-				base := gimple.Base(s.LHS)
-				register := gimple.IsVar(s.LHS) && !f.escaped[base] && (f.fn.Locals[base] || !strings.Contains(base, "D."))
-				if !register || f.used[s.LHS] || f.used[base] {
-					hit = use(s.RHS)
-				}
-			}
-			changed = changed || hit
-		})
+	u := s.LHS != "" && f.findUse(s)
+	f.usedResult[s] = u
+	return u
+}
+
+// findUse follows the variables that carry the result, over copies, until one is
+// used or all are overwritten.
+func (f *flow) findUse(call *gimple.Stmt) bool {
+	register := func(v string) bool {
+		base := gimple.Base(v)
+		return gimple.IsVar(v) && !f.escaped[base] && (f.fn.Locals[base] || !strings.Contains(base, "D."))
 	}
+	if !register(call.LHS) {
+		return true
+	}
+	type at struct {
+		block, from int
+		carriers    string // each between spaces
+	}
+	var queue []at
+	for _, b := range f.fn.Blocks {
+		for i, s := range b.Stmts {
+			if s == call {
+				queue = append(queue, at{b.ID, i + 1, " " + call.LHS + " "})
+			}
+		}
+	}
+	seen := map[at]bool{}
+	for len(queue) > 0 && len(seen) < 2000 {
+		a := queue[0]
+		queue = queue[1:]
+		if seen[a] || a.carriers == " " {
+			continue
+		}
+		seen[a] = true
+		b := f.fn.Block(a.block)
+		if b == nil {
+			continue
+		}
+		carried := func(text string) bool {
+			found := false
+			gimple.Vars(text, func(v string) {
+				found = found || strings.Contains(a.carriers, " "+v+" ")
+			})
+			return found
+		}
+		for _, s := range b.Stmts[min(a.from, len(b.Stmts)):] {
+			copied := carried(s.RHS)
+			args := carried(strings.Join(s.Args, " "))
+			if s.Kind == gimple.Call && passes[s.Callee] {
+				copied, args = args, false
+			}
+			switch {
+			case carried(s.A), carried(s.B), args, copied && !register(s.LHS),
+				s.Asm != nil && carried(strings.Join(s.Asm.Ins, " ")):
+				return true
+			case copied && !strings.Contains(a.carriers, " "+s.LHS+" "):
+				a.carriers += s.LHS + " "
+			case !copied && s.LHS != "":
+				a.carriers = strings.Replace(a.carriers, " "+s.LHS+" ", " ", 1)
+			}
+		}
+		for _, next := range b.Succs {
+			queue = append(queue, at{next, 0, a.carriers})
+		}
+	}
+	return len(seen) >= 2000
 }
 
 // findLive is the usual backward pass. What parameters lead to is read by the caller.

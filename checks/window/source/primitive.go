@@ -1,6 +1,7 @@
 package source
 
 import (
+	"maps"
 	"strings"
 
 	"uabot/checks/window"
@@ -79,6 +80,9 @@ var primitives = table([]primitive{
 
 	// The ends of scoped_user_{read,write,rw}_access(), which gcc calls on every way
 	// out of the scope (6.19; the second spelling is of a series of 2026).
+	{"class_user_read_access_destructor", closes, read, false, "include/linux/uaccess.h (6.19), DEFINE_CLASS"},
+	{"class_user_write_access_destructor", closes, write, false, "include/linux/uaccess.h (6.19), DEFINE_CLASS"},
+	{"class_user_rw_access_destructor", closes, readWrite, false, "include/linux/uaccess.h (6.19), DEFINE_CLASS"},
 	{"class_user_read_end", closes, read, false, "include/linux/uaccess.h (6.19)"},
 	{"class_user_write_end", closes, write, false, "include/linux/uaccess.h (6.19)"},
 	{"class_user_rw_end", closes, readWrite, false, "include/linux/uaccess.h (6.19)"},
@@ -107,6 +111,14 @@ var primitives = table([]primitive{
 	{marker + "put_user", whole, write, false, "overlay"},
 })
 
+// plainPrimitives are those of a dump without the overlay. There the ends of scopes
+// are not leaves: they end what their bodies end, and begin may have vanished.
+var plainPrimitives = func() map[string]*primitive {
+	m := maps.Clone(primitives)
+	maps.DeleteFunc(m, func(_ string, p *primitive) bool { return p.scope() })
+	return m
+}()
+
 // marker begins the names of the overlay's functions.
 const marker = "__uabot_"
 
@@ -118,8 +130,16 @@ func table(rows []primitive) map[string]*primitive {
 	return m
 }
 
-// api is the primitive's name as the author wrote it.
+// scope reports whether p is what gcc calls at the end of a scope.
+func (p *primitive) scope() bool {
+	return strings.HasPrefix(p.name, "class_user_") || strings.HasPrefix(p.name, "__scoped_user_")
+}
+
+// api is the primitive's name as the author wrote it, "" where it was not written.
 func (p *primitive) api() string {
+	if p.scope() {
+		return ""
+	}
 	name := strings.TrimPrefix(p.name, marker)
 	if name == "masked_user_rw_access_begin" {
 		return "masked_user_access_begin"

@@ -48,6 +48,7 @@ type state struct {
 	env     []value  // by number of the flow's variables; 0 for not known yet
 	facts   facts
 	trail   *event
+	result  *gimple.Stmt // what set the value that is returned
 }
 
 func (st *state) clone() *state {
@@ -67,16 +68,22 @@ func (st *state) inherited() bool { return st.win.Open && st.opened != nil && st
 func (st *state) encode() int64 {
 	n := int64(st.win.Kind)
 	if st.win.Open {
-		n |= 4
+		n |= isOpen
 	}
 	if st.inherited() {
-		n |= 8
+		n |= fromCaller
 	}
 	return n
 }
 
+// What a token's number holds besides the kind.
+const (
+	isOpen     = 4
+	fromCaller = 8
+)
+
 func decode(n int64) window.State {
-	return window.State{Open: n&4 != 0, Kind: window.Kind(n & 3)}
+	return window.State{Open: n&isOpen != 0, Kind: window.Kind(n & 3)}
 }
 
 // walk is the analysis of one function from one entry state.
@@ -102,7 +109,8 @@ type exit struct {
 	opened  *opening
 	pending *opening
 	ret     shape
-	at      *gimple.Stmt
+	at      *gimple.Stmt // where it was decided to return
+	in      *flow
 	outs    map[string]shape // what parameters lead to, by the callee's variable
 	trail   *event
 }

@@ -58,6 +58,9 @@ func (w *walk) block(b *gimple.Block, st *state) {
 		for _, st := range states {
 			switch s.Kind {
 			case gimple.Assign:
+				if w.f.returned[s.LHS] {
+					st.result = s
+				}
 				w.assign(st, s, site)
 				next = append(next, st)
 			case gimple.Call:
@@ -280,7 +283,7 @@ func (w *walk) primitive(st *state, s *gimple.Stmt, p *primitive, site string) [
 	at := &opening{in: w.f, pos: s.Pos, stmt: s, api: p.api()}
 	switch p.effect {
 	case begins, opens:
-		unchecked := !w.f.used[s.LHS] && !(p.effect == opens && !strings.HasPrefix(p.name, marker))
+		unchecked := (p.effect == begins || strings.HasPrefix(p.name, marker)) && !w.f.used(s)
 		states := []*state{st}
 		if unchecked {
 			w.a.report(&problem{Problem: window.Problem{Rule: window.UncheckedBegin, API: at.api, Kind: kind}, in: w.f, pos: s.Pos, stmt: s, trail: st.trail})
@@ -356,7 +359,7 @@ func (w *walk) restore(st *state, token value) {
 		return
 	}
 	st.win = decode(n.n)
-	if n.n&8 != 0 {
+	if n.n&fromCaller != 0 {
 		st.opened = &opening{in: w.f, inherited: true}
 	}
 }
@@ -364,7 +367,10 @@ func (w *walk) restore(st *state, token value) {
 // leave notes an exit.
 func (w *walk) leave(st *state, s *gimple.Stmt, site string) {
 	vs := w.a.values
-	e := &exit{at: s, win: st.win, opened: st.opened, pending: st.pending, trail: st.trail, outs: map[string]shape{}}
+	e := &exit{at: s, in: w.f, win: st.win, opened: st.opened, pending: st.pending, trail: st.trail, outs: map[string]shape{}}
+	if st.result != nil && st.result.Pos.Known() {
+		e.at = st.result
+	}
 	if s.A != "" {
 		v := w.operand(st, s.A, site)
 		e.ret = w.shapeOf(st, v)
