@@ -233,3 +233,12 @@ func riscvFlow(mnemonic, operands string) Flow {
 	}
 	return Next
 }
+
+// The instructions that open, close, save or restore a window, as objdump lists them.
+var (
+	x86Window   = regexp.MustCompile(`(^| )(stac|clac|pushf[wlq]?|popf[wlq]?) *$`)
+	powerWindow = regexp.MustCompile(`^(mtspr (29|48|794),|mtsr |mtsrin )`)
+	arm64Window = regexp.MustCompile(`^msr (ttbr[01]_el1|pan),`)
+	armWindow   = regexp.MustCompile(`^mcr[a-z.]* 15, 0, \w+, (cr3, cr0, \{0\}|cr2, cr0, \{2\})`)
+	riscvWindow = regexp.MustCompile(`^csrr([sc] \w+,sstatus,[^z]|[sc]i \w+,sstatus,[1-9]|wi? \w+,sstatus)`)
+)

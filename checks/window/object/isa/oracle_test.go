@@ -33,35 +33,36 @@ type machine struct {
 	decoder func() Decoder
 	flow    func(mnemonic, operands string) Flow
 	reads   func(raw string) []byte // the bytes of a line
+	window  *regexp.Regexp          // the instructions that are a Window
 	minimum int                     // instructions that have to be compared, without kernel objects
 }
 
 var machines = []machine{
 	{name: "x86-64", tools: "x86_64-linux-gnu-", raw: []string{"-m", "i386:x86-64"}, elf: elf.EM_X86_64, class: elf.ELFCLASS64, order: binary.LittleEndian,
-		decoder: func() Decoder { return X86(64) }, flow: x86Flow, reads: byteGroups, minimum: 300_000},
+		decoder: func() Decoder { return X86(64) }, flow: x86Flow, window: x86Window, reads: byteGroups, minimum: 300_000},
 	{name: "i386", tools: "x86_64-linux-gnu-", cflags: []string{"-m32"}, raw: []string{"-m", "i386"}, elf: elf.EM_386, class: elf.ELFCLASS32, order: binary.LittleEndian,
-		decoder: func() Decoder { return X86(32) }, flow: x86Flow, reads: byteGroups, minimum: 100_000},
+		decoder: func() Decoder { return X86(32) }, flow: x86Flow, window: x86Window, reads: byteGroups, minimum: 100_000},
 	{name: "ppc32", tools: "powerpc-linux-gnu-", options: []string{"-Mraw"}, raw: []string{"-m", "powerpc:common", "-EB", "-Mraw"},
 		elf: elf.EM_PPC, class: elf.ELFCLASS32, order: binary.BigEndian,
-		decoder: func() Decoder { return PowerPC(32, binary.BigEndian) }, flow: powerFlow, reads: byteGroups, minimum: 300_000},
+		decoder: func() Decoder { return PowerPC(32, binary.BigEndian) }, flow: powerFlow, window: powerWindow, reads: byteGroups, minimum: 300_000},
 	{name: "ppc64le", tools: "powerpc64le-linux-gnu-", options: []string{"-Mraw"}, raw: []string{"-m", "powerpc:common64", "-EL", "-Mraw"},
 		elf: elf.EM_PPC64, class: elf.ELFCLASS64, order: binary.LittleEndian,
-		decoder: func() Decoder { return PowerPC(64, binary.LittleEndian) }, flow: powerFlow, reads: byteGroups, minimum: 300_000},
+		decoder: func() Decoder { return PowerPC(64, binary.LittleEndian) }, flow: powerFlow, window: powerWindow, reads: byteGroups, minimum: 300_000},
 	{name: "ppc64be", tools: "powerpc64le-linux-gnu-", cflags: []string{"-mbig", "-mabi=elfv1"}, options: []string{"-Mraw"},
 		elf: elf.EM_PPC64, class: elf.ELFCLASS64, order: binary.BigEndian,
-		decoder: func() Decoder { return PowerPC(64, binary.BigEndian) }, flow: powerFlow, reads: byteGroups, minimum: 100_000},
+		decoder: func() Decoder { return PowerPC(64, binary.BigEndian) }, flow: powerFlow, window: powerWindow, reads: byteGroups, minimum: 100_000},
 	{name: "arm64", tools: "aarch64-linux-gnu-", raw: []string{"-m", "aarch64"},
 		elf: elf.EM_AARCH64, class: elf.ELFCLASS64, order: binary.LittleEndian,
-		decoder: ARM64, flow: arm64Flow, reads: wordGroups, minimum: 300_000},
+		decoder: ARM64, flow: arm64Flow, window: arm64Window, reads: wordGroups, minimum: 300_000},
 	{name: "arm", tools: "arm-linux-gnueabihf-", cflags: []string{"-marm", "-march=armv7-a+fp"}, raw: []string{"-m", "armv8-a"},
 		elf: elf.EM_ARM, class: elf.ELFCLASS32, order: binary.LittleEndian,
-		decoder: ARM, flow: armFlow, reads: wordGroups, minimum: 80_000},
+		decoder: ARM, flow: armFlow, window: armWindow, reads: wordGroups, minimum: 80_000},
 	{name: "thumb", tools: "arm-linux-gnueabihf-", cflags: []string{"-mthumb", "-march=armv7-a+fp"}, raw: []string{"-m", "armv8-a", "-Mforce-thumb"}, thumb: true,
 		elf: elf.EM_ARM, class: elf.ELFCLASS32, order: binary.LittleEndian,
-		decoder: Thumb, flow: armFlow, reads: wordGroups, minimum: 200_000},
+		decoder: Thumb, flow: armFlow, window: armWindow, reads: wordGroups, minimum: 200_000},
 	{name: "riscv64", tools: "riscv64-linux-gnu-", options: []string{"-Mno-aliases"}, raw: []string{"-m", "riscv:rv64", "-Mno-aliases"},
 		elf: elf.EM_RISCV, class: elf.ELFCLASS64, order: binary.LittleEndian,
-		decoder: RISCV64, flow: riscvFlow, reads: wordGroups, minimum: 300_000},
+		decoder: RISCV64, flow: riscvFlow, window: riscvWindow, reads: wordGroups, minimum: 300_000},
 }
 
 // byteGroups reads "7c 08 02 a6", bytes in the order of memory.
@@ -217,6 +218,7 @@ func target(operands string) (uint64, bool) {
 type tally struct {
 	t                   *testing.T
 	insns, branches     int
+	windows             int
 	differ              int
 	targets, bytesTotal int
 	seen                map[string]int
@@ -236,6 +238,10 @@ func (c *tally) compare(m *machine, r *run) {
 		c.insns++
 		c.bytesTotal += i.size
 		want := m.flow(i.mnemonic, i.operands)
+		window := m.window.MatchString(strings.TrimSpace(i.mnemonic + " " + i.operands))
+		if window {
+			c.windows++
+		}
 		if v, ok := target(i.operands); ok && i.mnemonic == "bcl" && v == i.address+4 && want == Call && !in.Conditional {
 			want = Next // it asks for its own address
 		}
@@ -247,6 +253,8 @@ func (c *tally) compare(m *machine, r *run) {
 			bad = fmt.Sprintf("length %d, not %d", in.Len, i.size)
 		case in.Flow != want:
 			bad = fmt.Sprintf("flow %d, not %d", in.Flow, want)
+		case window != (in.Window != NoWindow):
+			bad = fmt.Sprintf("wind %d", in.Window)
 		}
 		if bad == "" && want != Next {
 			c.branches++
@@ -301,18 +309,21 @@ func TestAgainstObjdump(t *testing.T) {
 	for i := range machines {
 		m := &machines[i]
 		t.Run(m.name, func(t *testing.T) {
-			tools := testenv.Tool(t, m.tools+"objdump", m.tools+"gcc")
+			tools := testenv.Tool(t, m.tools+"objdump", m.tools+"gcc", m.tools+"objcopy")
 			c := &tally{t: t, seen: map[string]int{}}
 			files := append(kernel[m.kind()], generated(t, m, tools[1])...)
 			files = append(files, libraries(t, m, tools[1])...)
+			if m.elf == elf.EM_RISCV {
+				files = stripped(t, tools[2], files)
+			}
 			for from := 0; from < len(files); from += 50 {
 				args := append([]string{"-drwz"}, m.options...)
 				args = append(args, files[from:min(from+50, len(files))]...)
 				list(t, m, tools[0], args, func(r *run) { c.compare(m, r) })
 			}
 			total += c.insns
-			t.Logf("%s: %d files, %d instructions, %d bytes, %d not sequential, %d of them with a target: %d differ",
-				m.name, len(files), c.insns, c.bytesTotal, c.branches, c.targets, c.differ)
+			t.Logf("%s: %d files, %d instructions, %d bytes, %d not sequential, %d of them with a target, %d windows: %d differ",
+				m.name, len(files), c.insns, c.bytesTotal, c.branches, c.targets, c.windows, c.differ)
 			if c.insns < m.minimum {
 				t.Errorf("compared %d instructions, fewer than %d", c.insns, m.minimum)
 			}
@@ -378,8 +389,8 @@ func libraries(t *testing.T, m *machine, gcc string) []string {
 	}
 	var found []string
 	for _, path := range archives {
-		// The sanitizers would take minutes, riscv's (many local symbols) above all.
-		if info, err := os.Stat(path); err == nil && info.Size() < 1_200_000 {
+		// The sanitizers would take minutes.
+		if info, err := os.Stat(path); err == nil && (info.Size() < 1_200_000 || m.elf == elf.EM_RISCV) {
 			found = append(found, path)
 		}
 	}
@@ -422,4 +433,20 @@ func TestAgainstObjdumpRandom(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stripped takes away symbols and relocations: objdump needs minutes for riscv's many
+// local symbols, and without relocations all its targets are those of the bytes.
+func stripped(t *testing.T, objcopy string, files []string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	var out []string
+	for i, path := range files {
+		to := filepath.Join(dir, fmt.Sprintf("%d-%s", i, filepath.Base(path)))
+		if msg, err := exec.Command(objcopy, "-S", path, to).CombinedOutput(); err != nil {
+			t.Fatalf("stripping %s: %v: %s", path, err, msg)
+		}
+		out = append(out, to)
+	}
+	return out
 }
