@@ -42,15 +42,17 @@ func NewPublicInbox(t testing.TB) *PublicInbox {
 	t.Helper()
 	testenv.Tool(t, "git", "perl", "public-inbox-init", "public-inbox-netd", "public-inbox-learn", "public-inbox-purge")
 	work := dir(t, "public-inbox")
+	// What it compiles takes a second, and is the same for all.
+	inline := filepath.Join(testenv.Cache(t), "perl-inline")
+	if err := os.MkdirAll(inline, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	p := &PublicInbox{
 		Dir: filepath.Join(work, "inbox"), Newsgroup: "org.example.uaccess", Mailbox: "org.example.uaccess.0",
 		work: work, script: filepath.Join(work, "add.pl"),
 		env: append(os.Environ(), "HOME="+work, "PI_CONFIG="+work+"/config", "PI_DIR="+work+"/pi",
-			"PERL_INLINE_DIRECTORY="+work+"/inline", "GIT_CONFIG_NOSYSTEM=1", "TMPDIR="+work),
+			"PERL_INLINE_DIRECTORY="+inline, "GIT_CONFIG_NOSYSTEM=1", "TMPDIR="+work),
 		listen: []string{"-l", "http://127.0.0.1:0", "-l", "nntp://127.0.0.1:0", "-l", "imap://127.0.0.1:0"},
-	}
-	if err := os.Mkdir(filepath.Join(work, "inline"), 0o755); err != nil {
-		t.Fatal(err)
 	}
 	writeFile(t, p.script, 0o644, "%s", addScript)
 	run(t, p.env, nil, "public-inbox-init", "-V2", "-L", "full", "--ng", p.Newsgroup, inboxName, p.Dir,
