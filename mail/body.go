@@ -24,8 +24,12 @@ type content struct {
 	attached bool
 }
 
-// maxDepth bounds multiparts in multiparts; git mailinfo takes 5.
-const maxDepth = 8
+// What a hostile mail may ask for: multiparts in multiparts (git mailinfo takes 5),
+// and parts.
+const (
+	maxDepth = 8
+	maxParts = 1000
+)
 
 func contentOf(fields []field) content {
 	c := content{kind: "text/plain"}
@@ -167,6 +171,9 @@ func splitMultipart(body []byte, boundary string) (parts [][]byte, found, closed
 			rest := bytes.TrimRight(line[len(mark):], spaces)
 			closing := bytes.HasPrefix(rest, []byte("--"))
 			if len(rest) == 0 || closing {
+				if len(parts) == maxParts {
+					return parts, found, closed
+				}
 				if start >= 0 {
 					parts = append(parts, body[start:at])
 				}

@@ -22,6 +22,9 @@ var read = func() map[string]bool {
 	return set
 }()
 
+// maxField is how much of a header field is read; no honest one comes near it.
+const maxField = 256 << 10
+
 // splitHeader cuts raw into the header fields that Parse reads, with their names in
 // lower case, and its body. any reports whether there is a field at all.
 func splitHeader(raw []byte) (fields []field, body []byte, any bool) {
@@ -37,6 +40,9 @@ func splitHeader(raw []byte) (fields []field, body []byte, any bool) {
 				c += 'a' - 'A'
 			}
 			lower[i] = c
+		}
+		if len(value) > maxField {
+			value = value[:maxField]
 		}
 		if read[string(lower[:len(name)])] {
 			fields = append(fields, field{string(lower[:len(name)]), string(value)})

@@ -56,50 +56,58 @@ func mailinfo(m *Message) info {
 			patch = append(patch, rest)
 			continue
 		}
+		logged := -1 // where the log begins in this part
 		for len(rest) > 0 {
 			line := rest
 			if i := bytes.IndexByte(rest, '\n'); i >= 0 {
 				line = rest[:i+1]
 			}
 			if header {
-				blank := len(bytes.TrimRight(line, "\r\n")) == 0
-				if blank {
+				next := rest[len(line):]
+				if len(bytes.TrimRight(line, "\r\n")) == 0 {
 					if open != nil {
 						flush()
 						header = false
 					}
-					rest = rest[len(line):]
+					rest = next
 					continue
 				}
 				if open != nil && (line[0] == ' ' || line[0] == '\t') {
-					open = append(bytes.TrimRight(bytes.Clone(open), "\r\n"), line...)
-					rest = rest[len(line):]
+					open = append(bytes.TrimRight(open, "\r\n"), line...)
+					rest = next
 					continue
 				}
 				flush()
-				switch name := inBodyHeader(line); {
-				case isFromSeparator(line):
-					rest = rest[len(line):]
+				if isFromSeparator(line) {
+					rest = next
 					continue
-				case bytes.HasPrefix(line, []byte("[PATCH]")) && len(line) > 7 && isSpace(line[7]):
+				}
+				if bytes.HasPrefix(line, []byte("[PATCH]")) && len(line) > 7 && isSpace(line[7]) {
 					body.subject, _ = toUTF8(bytes.TrimRight(line, spaces), t.charset)
-					rest = rest[len(line):]
+					rest = next
 					continue
-				case name != "" && !seen(name):
-					open, _ = cloneUTF8(line, t.charset)
-					rest = rest[len(line):]
+				}
+				if name := inBodyHeader(line); name != "" && !seen(name) {
+					s, _ := toUTF8(line, t.charset)
+					open = []byte(s)
+					rest = next
 					continue
 				}
 				header = false
+			}
+			if logged < 0 {
+				logged = len(t.bytes) - len(rest)
 			}
 			if patchBreak(line) {
 				inPatch = true
 				patch = append(patch, rest)
 				break
 			}
-			s, _ := toUTF8(line, t.charset)
-			log.WriteString(s)
 			rest = rest[len(line):]
+		}
+		if logged >= 0 {
+			s, _ := toUTF8(t.bytes[logged:len(t.bytes)-len(rest)], t.charset)
+			log.WriteString(s)
 		}
 	}
 	flush()
@@ -122,11 +130,6 @@ func mailinfo(m *Message) info {
 		}
 	}
 	return in
-}
-
-func cloneUTF8(line []byte, charset string) ([]byte, string) {
-	s, warning := toUTF8(line, charset)
-	return []byte(s), warning
 }
 
 // texts returns the text parts; for a message that was not made by Parse, its Body.

@@ -103,11 +103,15 @@ func (m *Message) takeField(f field) {
 	}
 }
 
+// maxIDs bounds the Message-IDs that are taken from one mail's fields. The longest
+// threads of lists are shorter.
+const maxIDs = 2000
+
 // appendIDs adds the Message-IDs in a field, each once. Comments ("message from X
 // on Monday") are dropped.
 func appendIDs(ids []string, value string) []string {
 	found := false
-	for rest := value; ; {
+	for rest := value; len(ids) < maxIDs; {
 		_, after, ok := strings.Cut(rest, "<")
 		if !ok {
 			break
