@@ -47,6 +47,7 @@ func (d *a32) Decode(code []byte, in *Insn) bool {
 		return d.unconditional.decode(in, w)
 	}
 	ok := d.conditional.decode(in, w)
+	in.wholeWords(4)
 	if cond != 14 {
 		armPredicate(in, cond)
 	}

@@ -38,7 +38,9 @@ func (d *arm64) Decode(code []byte, in *Insn) bool {
 		return false
 	}
 	in.Len = 4
-	return d.table.decode(in, binary.LittleEndian.Uint32(code))
+	ok := d.table.decode(in, binary.LittleEndian.Uint32(code))
+	in.wholeWords(8)
+	return ok
 }
 
 // The fields, as the manual names them.

@@ -42,7 +42,7 @@ func TestARM(t *testing.T) {
 		{"04 00 8d e5", "str r0, [sp, #4]", "4 writes [slot+4 = r0]"},
 		{"04 00 2d e5", "str r0, [sp, #-4]!", "4 writes [slot-4 = r0] [r13 = r13-4]"},
 		{"04 00 9d e4", "ldr r0, [sp], #4", "4 reads [r0 = slot+0] [r13 = r13+4]"},
-		{"04 00 cd e5", "strb r0, [sp, #4]", "4 writes [slot+4 lost, 1 bytes]"},
+		{"04 00 cd e5", "strb r0, [sp, #4]", "4 writes [slot+4 lost, 4 bytes]"},
 		{"f8 20 cd e1", "strd r2, r3, [sp, #8]", "4 writes [slot+8 = r2] [slot+12 = r3]"},
 		{"d8 20 cd e1", "ldrd r2, r3, [sp, #8]", "4 reads [r2 = slot+8] [r3 = slot+12]"},
 		{"08 00 9f e5", "ldr r0, [pc, #8]", "4 reads [r0 = mem(pc+16), 4 bytes]"},

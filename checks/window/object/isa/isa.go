@@ -146,7 +146,7 @@ const (
 	LoadConst       // Dst = memory at A + Imm: a constant if that address is known and read-only. B as a number is the width in bytes, negative: sign-extended. A is NoReg: at the address of this instruction + Imm
 	Address         // Dst = the address of this instruction + Imm (adr, auipc), before relocation
 	Page            // Dst = the 4 KiB page of this instruction + Imm (arm64 adrp), before relocation
-	Lost            // the stack bytes from slot Imm on, B (as a number) of them, hold something else now
+	Lost            // the stack slots from Imm on, B (as a number) bytes of whole slots, hold something else now
 	StoreAt         // memory at B + Imm = A, a word, B no stack pointer: a slot if B is a frame pointer
 	Insert          // powerpc rlwimi, rldimi; arm, arm64 bfi: Dst = A &^ Imm | (B << Shift) & Imm
 	AddShifted      // Dst = A + B << Imm, as table jumps use it (arm64: B may be extended from fewer bits)

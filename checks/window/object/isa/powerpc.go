@@ -68,5 +68,11 @@ func (d *powerpc) Decode(code []byte, in *Insn) bool {
 	case 31:
 		return d.op31.decode(in, w)
 	}
-	return d.main.decode(in, w)
+	ok := d.main.decode(in, w)
+	if d.long {
+		in.wholeWords(8)
+	} else {
+		in.wholeWords(4)
+	}
+	return ok
 }

@@ -52,7 +52,7 @@ func TestPowerPC64(t *testing.T) {
 		{"e9 22 00 00", "ld 9,0(2)", "4 reads [r9 = mem(r2+0), 8 bytes]"},
 		{"e9 2a 00 08", "ld 9,8(10)", "4 reads [r9 = mem(r10+8), 8 bytes]"},
 		{"81 21 00 70", "lwz 9,112(1)", "4 reads [r9 = mem(r1+112), 4 bytes]"},
-		{"91 21 00 70", "stw 9,112(1)", "4 writes [slot+112 lost, 4 bytes]"},
+		{"91 21 00 70", "stw 9,112(1)", "4 writes [slot+112 lost, 8 bytes]"},
 		{"f8 21 ff c1", "stdu 1,-64(1)", "4 writes [slot-64 = r1] [r1 = r1-64]"},
 		{"f9 23 00 18", "std 9,24(3)", "4 writes [mem(r3+24) = r9]"},
 		{"7d 2a 4a aa", "lwax 9,10,9", "4 reads [r9 = mem(r10 + r9<<0), -4 bytes]"},

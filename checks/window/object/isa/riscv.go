@@ -38,7 +38,9 @@ func (d *riscv) Decode(code []byte, in *Insn) bool {
 	h := uint32(code[0]) | uint32(code[1])<<8
 	if h&3 != 3 {
 		in.Len = 2
-		return d.compressed.decode(in, h)
+		ok := d.compressed.decode(in, h)
+		in.wholeWords(8)
+		return ok
 	}
 	size := 4
 	switch {
@@ -53,7 +55,9 @@ func (d *riscv) Decode(code []byte, in *Insn) bool {
 	if size != 4 || len(code) < 4 {
 		return false
 	}
-	return d.full.decode(in, h|uint32(code[2])<<16|uint32(code[3])<<24)
+	ok := d.full.decode(in, h|uint32(code[2])<<16|uint32(code[3])<<24)
+	in.wholeWords(8)
+	return ok
 }
 
 const riscvSSTATUS = 0x100 // volume II, table "Supervisor-level CSR addresses"

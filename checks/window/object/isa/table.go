@@ -143,3 +143,18 @@ func (in *Insn) jump(f Flow, target int64) {
 func signed(v uint32, n uint) int64 {
 	return int64(int32(v<<(32-n)) >> (32 - n))
 }
+
+// wholeWords widens what is Lost to whole slots: a slot of which a part is overwritten
+// is no more.
+func (in *Insn) wholeWords(word int64) {
+	if in.Memory&Writes == 0 {
+		return
+	}
+	for i := range in.Effects[:in.NumEffects] {
+		if e := &in.Effects[i]; e.Op == Lost {
+			end := e.Imm + int64(e.B)
+			e.Imm &^= word - 1
+			e.B = Reg((end+word-1)&^(word-1) - e.Imm)
+		}
+	}
+}

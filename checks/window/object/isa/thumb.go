@@ -47,6 +47,7 @@ func (d *thumb) Decode(code []byte, in *Insn) bool {
 		table = d.wide
 	}
 	ok := table.decode(in, w)
+	in.wholeWords(4)
 	switch {
 	case in.Len == 2 && w>>8 == 0xbf && w&15 != 0: // it
 		it = w & 0xff
