@@ -136,6 +136,9 @@ func (m *Mailbox) dial(ctx context.Context) (*conn, error) {
 }
 
 func (m *Mailbox) login(ctx context.Context, c *conn) error {
+	if m.Secret == nil {
+		return fmt.Errorf("there is no password or token for %s", m.User)
+	}
 	secret, err := m.Secret(ctx)
 	if err != nil {
 		return fmt.Errorf("the password or token of %s: %w", m.User, err)

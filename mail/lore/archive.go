@@ -83,9 +83,12 @@ func addressOf(inbox, messageID string) string {
 	return strings.TrimSuffix(inbox, "/") + "/" + url.PathEscape(messageID)
 }
 
+// Kernel is the archive of all lists of the kernel.
+const Kernel = "https://lore.kernel.org/all"
+
 // FetchThread returns the whole thread of a mail that is named as people name it:
 // by its Message-ID, with or without angle brackets, which is then looked up in
-// archive (https://lore.kernel.org/all); or by a page of an archive:
+// archive (see Kernel); or by a page of an archive:
 // https://lore.kernel.org/LIST/MESSAGE-ID/, with T/, t.mbox.gz or raw behind it,
 // /all/ or /r/ for the list. The second result is the Message-ID.
 func (c *Client) FetchThread(ctx context.Context, archive, where string) ([]mail.Raw, string, error) {

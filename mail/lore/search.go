@@ -113,7 +113,11 @@ func (p *pull) windows(ctx context.Context) error {
 		hits, now, err := p.Client.search(ctx, p.Inbox, received(p.Query, since.Add(-overlap), end))
 		if errors.Is(err, ErrTooLarge) && size > leastWindow {
 			if p.state.Since == 0 {
+				since = time.Unix(beginning, 0)
 				p.state.Since = beginning
+			}
+			if last { // half of what there was, not of what there could be
+				size = time.Since(since)
 			}
 			size /= 2
 			continue

@@ -22,6 +22,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"uabot/mail"
 )
@@ -292,7 +293,9 @@ func articles(c *conn, source string, at *cursor, last int64) (mail.Batch, error
 		if err != nil {
 			return mail.Batch{}, fmt.Errorf("%s: %w", command, err)
 		}
-		_, at.ID = readStat(answer)
+		if _, at.ID = readStat(answer); !utf8.ValidString(at.ID) {
+			at.ID = "" // a cursor cannot hold it
+		}
 		at.Number, err = strconv.ParseInt(strings.TrimPrefix(command, "ARTICLE "), 10, 64)
 		if err != nil {
 			return mail.Batch{}, fmt.Errorf("%s: %w", command, err)

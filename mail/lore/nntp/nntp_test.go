@@ -125,6 +125,19 @@ func TestSameAsEpoch(t *testing.T) {
 	}
 }
 
+// An id that no cursor can hold must not look like another article's.
+func TestForeignID(t *testing.T) {
+	t.Parallel()
+	server := testserver.NewPublicInbox(t)
+	last := bytes.Replace(sourcetest.Mail(2, "body\n"), []byte("<2@"), []byte("<\xfc2@"), 1)
+	server.Add(t, sourcetest.Mail(1, "body\n"), last)
+	g := &Group{URL: "nntp://" + server.NNTP + "/" + server.Newsgroup, Log: quiet}
+	_, cursor := pull(t, g, "")
+	if taken, _ := pull(t, g, cursor); len(taken) != 0 {
+		t.Errorf("%d mails were taken twice", len(taken))
+	}
+}
+
 func TestSince(t *testing.T) {
 	t.Parallel()
 	server := testserver.NewPublicInbox(t)
