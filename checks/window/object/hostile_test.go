@@ -48,7 +48,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// The whole reader, with every arch's object to start from.
+// The whole reader, with every arch's object to start from. They are large: run it with
+// -fuzzminimizetime 1x.
 func FuzzCheck(f *testing.F) {
 	for _, name := range append([]string{"s390x", "arm64-hwpan"}, objects...) {
 		data, err := os.ReadFile(kept(f, name))

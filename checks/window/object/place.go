@@ -106,6 +106,7 @@ func (v *verdict) locate(p problem) spot {
 		}
 	default:
 		i = author(leak)
+		chain, i = v.unmerged(s, chain, i)
 	}
 	f := chain[i]
 	s.File, s.Line, s.Function, s.in = f.file, f.line, f.function, f.instance
@@ -172,6 +173,31 @@ func (v *verdict) leaving(s spot, f frame, chain []frame, i int) ([]frame, int) 
 				chain, i = frames, j
 			}
 			break
+		}
+	}
+	return chain, i
+}
+
+// unmerged undoes what compilers do to equal ends of paths: they are made one, and the
+// line of one of them is left. If the place lies before the branch that decided about
+// the window, it is where the path last was behind that branch.
+func (v *verdict) unmerged(s spot, chain []frame, i int) ([]frame, int) {
+	decided := v.divergence(s.hops)
+	if decided < 0 || s.opened >= 0 {
+		return chain, i
+	}
+	in := func(k int) ([]frame, int) {
+		frames := v.o.frames(v.nodes[s.hops[k].node].loc)
+		return frames, slices.IndexFunc(frames, func(g frame) bool { return g.instance == chain[i].instance })
+	}
+	frames, j := in(decided)
+	if j < 0 || frames[j].line <= chain[i].line {
+		return chain, i
+	}
+	from := frames[j].line
+	for k := len(s.hops) - 1; k >= decided; k-- {
+		if frames, j := in(k); j >= 0 && frames[j].line >= from {
+			return frames, j
 		}
 	}
 	return chain, i

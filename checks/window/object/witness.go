@@ -31,6 +31,9 @@ func (v *verdict) witness(s *spot) checks.Witness {
 				f = g
 			}
 		}
+		if l == s.leak && s.Rule == window.CloseWithoutOpen && f.instance == s.in {
+			f.line = s.Line // see unmerged
+		}
 		if f.line == 0 {
 			return
 		}
