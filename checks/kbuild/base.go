@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,6 +38,9 @@ type Base struct {
 	dir    string              // of the cache entry
 	use    *lock               // shared, held until Close
 	inputs map[string][]string // file of the tree -> what was made of it by preparing
+
+	mu     sync.Mutex
+	states map[string]madeState // units built with patches, by source and what they are made of
 }
 
 // prepared is the file "complete" of a cache entry. An entry without it is

@@ -25,14 +25,31 @@ func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
+// change is a file that differs between two commits.
+type change struct {
+	path  string
+	blob  string // id of the new content; zeros when it is removed
+	added bool
+}
+
 // changedFiles lists the files that differ between two commits, renamed ones
 // under both names.
-func changedFiles(ctx context.Context, dir, from, to string) ([]string, error) {
-	out, err := git(ctx, dir, "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", from, to, "--")
+func changedFiles(ctx context.Context, dir, from, to string) ([]change, error) {
+	out, err := git(ctx, dir, "diff-tree", "-r", "--raw", "--no-abbrev", "--no-renames", "-z", from, to, "--")
 	if err != nil {
 		return nil, err
 	}
-	return splitNUL(out), nil
+	var list []change
+	// ":100644 100644 OLD NEW M", then the path
+	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		f := strings.Fields(fields[i])
+		if len(f) != 5 {
+			return nil, fmt.Errorf("git diff-tree in %s: it printed %q", dir, fields[i])
+		}
+		list = append(list, change{path: fields[i+1], blob: f[3], added: f[4] == "A"})
+	}
+	return list, nil
 }
 
 // touchedFiles lists the files that any commit of from..to touches: also what one

@@ -64,13 +64,13 @@ func preparedInputs(out, src string) ([]generated, error) {
 // replayable reports whether the build of a unit is the command that built it at
 // the base: nothing is changed that decides about commands or configuration, and
 // nothing that goes into what make prepares, unless that comes out the same.
-func (p *Base) replayable(ctx context.Context, m mounts, k *kit, output string, changed []string) (bool, error) {
-	if slices.ContainsFunc(changed, decides) {
+func (p *Base) replayable(ctx context.Context, m mounts, k *kit, output string, changed []change) (bool, error) {
+	if slices.ContainsFunc(changed, func(c change) bool { return decides(c.path) }) {
 		return false, nil
 	}
 	again := map[string]bool{}
-	for _, name := range changed {
-		for _, target := range p.inputs[name] {
+	for _, c := range changed {
+		for _, target := range p.inputs[c.path] {
 			// The constants of C that assembler needs are made in two steps: C to
 			// assembler, and that to a header. Others are made of more.
 			if !strings.HasSuffix(target, ".s") {

@@ -16,6 +16,8 @@ type Message struct {
 	Function string // of gcc's "In function 'x':"; empty when not known
 	Text     string // "unused variable 'x' [-Wunused-variable]"
 	Raw      string // the message with all that belongs to it, as printed
+
+	head string // Text as the message's own line has it
 }
 
 // Identity is the text of m without what changes when other code moves: line
@@ -25,6 +27,20 @@ func (m *Message) Identity() string {
 	text = lineNumber.ReplaceAllString(text, "line N")
 	text = frameSize.ReplaceAllString(text, "frame size of N bytes")
 	return temporary.ReplaceAllString(text, "$1.N")
+}
+
+// evidence is the message with its own line first: what a reader wants to see when
+// there is room for one line.
+func (m *Message) evidence() string {
+	raw := strings.TrimRight(m.Raw, "\n")
+	for lead, rest := "", raw; rest != ""; {
+		line, after, _ := strings.Cut(rest, "\n")
+		if strings.Contains(line, ": ") && strings.HasSuffix(line, m.head) {
+			return strings.TrimRight(line+"\n"+lead+after, "\n")
+		}
+		lead, rest = lead+line+"\n", after
+	}
+	return raw
 }
 
 var (
@@ -108,7 +124,7 @@ func ParseMessages(log string) []Message {
 				pending = ""
 				continue
 			}
-			msg := Message{Tool: tool, Error: severity != "warning", File: path.Clean(m[1]), Line: n, Function: function, Text: text, Raw: pending + raw}
+			msg := Message{Tool: tool, Error: severity != "warning", File: path.Clean(m[1]), Line: n, Function: function, Text: text, Raw: pending + raw, head: text}
 			if len(from) > 0 {
 				outer := from[len(from)-1]
 				msg.File, msg.Line, msg.Function = outer.file, outer.line, outer.function

@@ -69,7 +69,7 @@ func finding(b *checks.Built, u checks.Unit, m Message, sources *sourceFiles) ch
 	f := checks.Finding{
 		Rule: CompilerWarning, File: b.Rel(m.File), Line: m.Line, Function: m.Function,
 		Detail: clean(m.Identity(), maxTitle), Class: checks.Build, Title: clean(m.Text, maxTitle),
-		Evidence: []checks.Evidence{{Check: "build", Target: b.Target.Name, Text: clean(strings.TrimRight(m.Raw, "\n"), maxRaw)}},
+		Evidence: []checks.Evidence{{Check: "build", Target: b.Target.Name, Text: clean(m.evidence(), maxRaw)}},
 	}
 	if m.File == "" || strings.HasPrefix(m.File, "{") || strings.HasPrefix(m.File, "<") {
 		f.File, f.Line = u.Source, 0

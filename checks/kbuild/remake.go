@@ -15,7 +15,7 @@ import (
 // remake compiles units of a state with make, in a copy of the base's prepared
 // output directory: what cannot be replayed, because the patches change what the
 // base's commands and generated files are made from, or a unit is new.
-func (p *Base) remake(ctx context.Context, m mounts, k *kit, output string, state Tree, changed, units []string) (map[string]record, error) {
+func (p *Base) remake(ctx context.Context, m mounts, k *kit, output string, state Tree, changed []change, units []string) (map[string]record, error) {
 	p.b.progress(p.target, "preparing again for %s: the commands of the base do not do", count(len(units), "object"))
 	// Make works in a directory of its own: in output the generated files are the
 	// base's. What it made is moved there afterwards.
@@ -34,7 +34,7 @@ func (p *Base) remake(ctx context.Context, m mounts, k *kit, output string, stat
 	if err := refresh(work, oldest(state.Dir, changed).Add(-time.Millisecond)); err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(changed, func(name string) bool { return strings.HasPrefix(filepath.Base(name), "Kconfig") }) {
+	if slices.ContainsFunc(changed, func(c change) bool { return strings.HasPrefix(filepath.Base(c.path), "Kconfig") }) {
 		if _, err := p.configure(ctx, m, k, work); err != nil {
 			return nil, err
 		}
@@ -94,11 +94,11 @@ func copyTree(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// oldest returns the earliest time of the named files.
-func oldest(dir string, names []string) time.Time {
+// oldest returns the earliest time of the changed files.
+func oldest(dir string, changed []change) time.Time {
 	first := time.Now()
-	for _, name := range names {
-		st, err := os.Lstat(filepath.Join(dir, name))
+	for _, c := range changed {
+		st, err := os.Lstat(filepath.Join(dir, c.path))
 		if err == nil && st.Mode().Type() != fs.ModeDir && st.ModTime().Before(first) {
 			first = st.ModTime()
 		}

@@ -57,6 +57,10 @@ func (p *Base) BuildState(ctx context.Context, state Tree, units []string, outpu
 		case !exists(filepath.Join(state.Dir, source)):
 			records[source] = record{Err: removed}
 		case plain && built:
+			if rec, ok := p.alreadyBuilt(m, output, changed, source, base); ok {
+				records[source] = rec
+				continue
+			}
 			replay = append(replay, source)
 		default:
 			remake = append(remake, source)
@@ -65,12 +69,13 @@ func (p *Base) BuildState(ctx context.Context, state Tree, units []string, outpu
 	if len(replay)+len(remake) > 0 {
 		p.b.progress(p.target, "compiling %s with the patches", count(len(replay)+len(remake), "object"))
 	}
-	made, err := p.replayAll(ctx, m, k, output, changed, replay)
+	made, err := p.replayAll(ctx, m, k, output, replay)
 	if err != nil {
 		return fail(err)
 	}
 	for source, rec := range made {
 		records[source] = rec
+		p.keepState(m, output, changed, source, rec)
 	}
 	if len(remake) > 0 {
 		made, err := p.remake(ctx, m, k, output, state, changed, remake)
@@ -90,7 +95,7 @@ func (p *Base) BuildState(ctx context.Context, state Tree, units []string, outpu
 }
 
 // replayAll compiles units with the commands of the base, Jobs at a time.
-func (p *Base) replayAll(ctx context.Context, m mounts, k *kit, output string, changed, units []string) (map[string]record, error) {
+func (p *Base) replayAll(ctx context.Context, m mounts, k *kit, output string, units []string) (map[string]record, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
@@ -109,7 +114,7 @@ func (p *Base) replayAll(ctx context.Context, m mounts, k *kit, output string, c
 		wait.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			rec, err := p.replay(ctx, m, k, shared, output, changed, source)
+			rec, err := p.replay(ctx, m, k, shared, output, source)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil && first == nil {
@@ -185,7 +190,7 @@ fi
 exit $status`
 
 // replay compiles one unit with the command that compiled it at the base.
-func (p *Base) replay(ctx context.Context, m mounts, k *kit, shared []sandbox.Bind, output string, changed []string, source string) (record, error) {
+func (p *Base) replay(ctx context.Context, m mounts, k *kit, shared []sandbox.Bind, output, source string) (record, error) {
 	if err := ctx.Err(); err != nil {
 		return record{}, err
 	}

@@ -93,7 +93,6 @@ func (r *Runner) Run(ctx context.Context, c Command) (Result, error) {
 		Truncated: stdout.over || stderr.over,
 		Exit:      cmd.ProcessState.ExitCode(),
 		Wall:      time.Since(start),
-		CPU:       cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(),
 	}
 	var exit *exec.ExitError
 	var over *LimitError

@@ -111,7 +111,6 @@ type Result struct {
 	Truncated      bool          // a stream was longer than Limits.Output
 	Exit           int           // exit status; -1 when a signal or a limit ended it
 	Wall           time.Duration // time it took
-	CPU            time.Duration // processor time of it and its children
 }
 
 // LimitError is the error of a command that was killed because it went over a limit.
