@@ -94,13 +94,12 @@ func (a *Assembler) Add(m *Message, at time.Time) {
 }
 
 // answersCover reports whether a mail that looks like a cover letter is an answer
-// to one whose "Re:" got lost: it answers a cover letter with the very same
-// subject of somebody else.
+// whose "Re:" got lost: somebody else wrote a cover letter with the very same
+// subject in its thread.
 func (a *Assembler) answersCover(m *Message, s Subject) bool {
 	for _, id := range m.parents() {
 		for _, p := range a.byID[id] {
-			if p.cover != nil && p.cover.ref.ID == id && p.cover.subject.Title == s.Title &&
-				p.version == s.Version && !sameSender(p.sender, m.sender, true) {
+			if p.cover != nil && p.cover.subject.Title == s.Title && p.version == s.Version && !sameSender(p.sender, m.sender, true) {
 				return true
 			}
 		}

@@ -132,10 +132,18 @@ const (
 // the better.
 func (p *posting) fit(t *part) int {
 	s := t.subject
-	if p.gone || !s.Numbered && !t.cover || !p.free(t) {
+	if p.gone || !p.free(t) {
 		return 0
 	}
 	link, direct := p.link(t)
+	if !s.Numbered && !t.cover {
+		// [PATCH] below [PATCH 0/1]
+		if direct && p.total == 1 && p.cover != nil && p.cover.subject.Numbered && sameSender(p.sender, t.sender, true) &&
+			(p.version == s.Version || !s.Explicit) {
+			return link
+		}
+		return 0
+	}
 	if !sameSender(p.sender, t.sender, link > 0) {
 		return 0
 	}
