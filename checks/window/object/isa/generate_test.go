@@ -17,10 +17,14 @@ func generated(t *testing.T, m *machine, gcc string) []string {
 	t.Helper()
 	dir := t.TempDir()
 	var objects []string
+	functions := 300
+	if len(m.cflags) > 0 && !m.thumb { // no libraries beside it
+		functions = 900
+	}
 	for i, opt := range []string{"-O2", "-Os", "-O1"} {
 		src := filepath.Join(dir, fmt.Sprintf("g%d.c", i))
 		obj := strings.TrimSuffix(src, ".c") + ".o"
-		if err := os.WriteFile(src, generateC(rand.New(rand.NewPCG(uint64(i), 1)), 300), 0o666); err != nil {
+		if err := os.WriteFile(src, generateC(rand.New(rand.NewPCG(uint64(i), 1)), functions), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		args := append([]string{"-c", "-w", "-ffreestanding", opt, "-o", obj, src}, m.cflags...)
