@@ -29,6 +29,13 @@ type Config struct {
 	Enabled []string `toml:"targets"` // the targets to build for; empty for all
 	Trees   []Tree   `toml:"tree"`
 	Limits  Limits   `toml:"limits"`
+
+	Database     string    `toml:"database"` // a file, or postgres://…
+	Sources      []Source  `toml:"source"`
+	Archive      string    `toml:"archive"`       // where a Message-ID is looked up
+	QuietMinutes int       `toml:"quiet_minutes"` // how long a series is waited for when nothing more comes
+	Relevance    Relevance `toml:"relevance"`
+
 	Bot     Bot      `toml:"bot"`
 	Common  []string `toml:"common"` // replaces the configuration that all targets share
 	Targets []Target `toml:"target"` // rows added to the built-in table, or replacing one by name
@@ -68,6 +75,7 @@ func Default() *Config {
 		Limits: Limits{
 			CompileSeconds: 900, MemoryMB: 4096, Processes: 512, OutputMB: 16, MailKB: 4096, HeaderUnits: 24,
 		},
+		Database: defaultDatabase(), Archive: "https://lore.kernel.org/all", QuietMinutes: 20,
 		Bot:     Bot{Name: "uabot", Address: "uabot@localhost"},
 		Common:  b.Common,
 		Targets: b.Target,
@@ -167,6 +175,12 @@ func (c *Config) finish(at *positions) error {
 	if u, err := url.Parse(c.Bot.URL); c.Bot.URL != "" && (err != nil || u.Scheme == "" || u.Host == "") {
 		return at.errorf("bot.url", "%q is no URL", c.Bot.URL)
 	}
+	if u, err := url.Parse(c.Archive); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return at.errorf("archive", "%q is no address of a public-inbox", c.Archive)
+	}
+	if c.QuietMinutes < 1 {
+		return at.errorf("quiet_minutes", "quiet_minutes is at least 1, not %d", c.QuietMinutes)
+	}
 	var err error
 	if c.Cache, err = c.absolute(c.Cache); err != nil {
 		return at.errorf("cache", "%v", err)
@@ -186,6 +200,25 @@ func (c *Config) finish(at *positions) error {
 		seen[t.Name] = true
 		if t.Path, err = c.absolute(t.Path); err != nil {
 			return at.errorf(key+".path", "%v", err)
+		}
+	}
+	if !strings.Contains(c.Database, "://") {
+		if c.Database, err = c.absolute(c.Database); err != nil {
+			return at.errorf("database", "%v", err)
+		}
+	}
+	for i := range c.Sources {
+		s := &c.Sources[i]
+		key := fmt.Sprintf("source[%d]", i)
+		if wrong, err := s.check(); err != nil {
+			return at.errorf(key+"."+wrong, "%v", err)
+		}
+		for _, path := range []*string{&s.Dir, &s.SecretFile} {
+			if *path != "" {
+				if *path, err = c.absolute(*path); err != nil {
+					return at.errorf(key, "%v", err)
+				}
+			}
 		}
 	}
 	for i := range c.Targets {

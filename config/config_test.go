@@ -42,6 +42,12 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 		{"cross", "[[target]]\nname = \"a\"\narch = \"x86\"\ncross = \"x; rm -rf /\"\n", `u.toml:4: target a: "x; rm -rf /" is no prefix`},
 		{"tree without path", "[[tree]]\nname = \"linux\"\n", "u.toml:1: tree linux needs a path"},
 		{"two trees", "[[tree]]\nname = \"a\"\npath = \"/a\"\n[[tree]]\nname = \"a\"\npath = \"/b\"\n", `u.toml:5: there are two trees named "a"`},
+		{"kind of source", "[[source]]\nkind = \"pop3\"\n", `u.toml:2: a source's kind is git, search, nntp or imap, not "pop3"`},
+		{"source without url", "[[source]]\nkind = \"nntp\"\n", `u.toml:1: a source of kind nntp needs a url that begins with nntps:// or nntp://`},
+		{"password in a url", "[[source]]\nkind = \"imap\"\nurl = \"imaps://me:pw@mail.example.org/INBOX\"\n", `u.toml:3: name and password`},
+		{"imap without secret", "[[source]]\nkind = \"imap\"\nurl = \"imaps://mail.example.org/INBOX\"\nuser = \"me\"\n", `u.toml:1: an imap source needs a secret_file`},
+		{"day", "[[source]]\nkind = \"git\"\ndir = \"/x\"\nsince = \"yesterday\"\n", `u.toml:4: "yesterday" is no day`},
+		{"archive", "archive = \"lore\"\n", `u.toml:1: "lore" is no address of a public-inbox`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Parse("u.toml", []byte(test.text))
