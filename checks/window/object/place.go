@@ -75,7 +75,7 @@ func (v *verdict) locate(p problem) spot {
 	leak := o.frames(s.leak)
 	if leak == nil {
 		s.noDWARF = true
-		s.File, s.Function = o.path, window.FunctionName(v.f.name)
+		s.File, s.Function = o.inTree(o.path), window.FunctionName(v.f.name)
 		return s
 	}
 	var opening []frame
