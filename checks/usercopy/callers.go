@@ -84,15 +84,20 @@ func (v *view) callers(name string, s *source) []place {
 	return places[:min(len(places), maxCallers)]
 }
 
-// maxDepth bounds how far up a range check is looked for.
-const maxDepth = 6
+// maxDepth bounds how far up a range check is looked for, maxClimbs the functions
+// that are looked at for one finding.
+const (
+	maxDepth  = 6
+	maxClimbs = 40
+)
 
 // paths lists how a function of s is reached, upwards to the first function that
 // checks a range, itself or in a function of its file that it calls.
 func (v *view) paths(name string, s *source) (paths []string, witness checks.Witness) {
+	climbs := 0
 	var climb func(name string, s *source, path string, depth int, seen []string)
 	climb = func(name string, s *source, path string, depth int, seen []string) {
-		if len(paths) >= maxCallers {
+		if climbs++; climbs > maxClimbs || len(paths) >= maxCallers {
 			return
 		}
 		callers := v.callers(name, s)

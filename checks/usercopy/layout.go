@@ -15,8 +15,10 @@ import (
 
 // layout is what is known of a structure.
 type layout struct {
-	tag     string
-	members []string // as declared, those of unnamed members in place
+	tag string
+	// members as declared, those of unnamed structures in place; those of an unnamed
+	// union, of which one stands for all, are one: "a|b".
+	members []string
 	size    int64    // 0 when no compiled code told
 	holes   []string // "4 bytes after x"
 	where   []string // the targets whose DWARF told
@@ -114,8 +116,18 @@ func headerPaths(from, inc string) []string {
 	return paths
 }
 
+// knows reports whether the structure has a member of that name.
+func (l *layout) knows(name string) bool {
+	return slices.ContainsFunc(l.members, func(m string) bool { return slices.Contains(strings.Split(m, "|"), name) })
+}
+
+// has reports whether a member, or one that shares its place, is among names.
+func has(names []string, member string) bool {
+	return slices.ContainsFunc(strings.Split(member, "|"), func(m string) bool { return slices.Contains(names, m) })
+}
+
 // memberNames lists the members that a structure's body declares. The members of
-// an unnamed structure or union count as its own.
+// an unnamed structure count as its own, those of an unnamed union as one.
 func memberNames(body []csource.Token) []string {
 	var names []string
 	for len(body) > 0 {
@@ -135,7 +147,11 @@ func memberNames(body []csource.Token) []string {
 		if brace >= 0 {
 			close := csource.Match(decl, brace)
 			if rest := decl[close+1:]; !slices.ContainsFunc(rest, func(t csource.Token) bool { return t.Kind == csource.Ident && !strings.HasPrefix(t.Text, "__") }) {
-				names = append(names, memberNames(decl[brace+1:close])...)
+				inner := memberNames(decl[brace+1 : close])
+				if slices.ContainsFunc(decl[:brace], func(t csource.Token) bool { return t.Is("union") }) {
+					inner = []string{strings.Join(inner, "|")}
+				}
+				names = append(names, inner...)
 				continue
 			}
 			decl = decl[close+1:]
@@ -149,7 +165,7 @@ func memberNames(body []csource.Token) []string {
 // array bound, bit width or the end.
 func declarators(decl []csource.Token) []string {
 	var names []string
-	last := ""
+	last, before := "", ""
 	depth := 0
 	done := false
 	flush := func() {
@@ -162,7 +178,10 @@ func declarators(decl []csource.Token) []string {
 		switch {
 		case t.Is("[") || t.Is("("):
 			// int (*f)(…): the name stands inside the first parentheses
-			if t.Is("(") && at(decl, i+1).Is("*") && at(decl, i+2).Kind == csource.Ident && last != "" && !done {
+			// and an attribute with arguments is not the name
+			if t.Is("(") && i > 0 && decl[i-1].Text == last && strings.HasPrefix(last, "__") {
+				last, done = before, true
+			} else if t.Is("(") && at(decl, i+1).Is("*") && at(decl, i+2).Kind == csource.Ident && last != "" && !done {
 				last, done = at(decl, i+2).Text, true
 			} else if t.Is("[") {
 				done = true
@@ -176,7 +195,7 @@ func declarators(decl []csource.Token) []string {
 		case t.Is(":"):
 			done = true
 		case t.Kind == csource.Ident && !done && !strings.HasPrefix(t.Text, "__attribute") && t.Text != "__packed" && t.Text != "__aligned":
-			last = t.Text
+			before, last = last, t.Text
 		}
 	}
 	flush()
@@ -293,7 +312,7 @@ func fieldsOf(st *dwarf.StructType) (members, holes []string) {
 			}
 		} else if ok && f.Name == "" {
 			names, _ := fieldsOf(inner)
-			members = append(members, names...)
+			members = append(members, strings.Join(names, "|"))
 		}
 		if f.Name != "" {
 			members = append(members, f.Name)

@@ -112,3 +112,65 @@ func noWideCase(_ *view, s *source) []hit {
 	}
 	return hits
 }
+
+// valueNames are what macros call the value that a user gives them.
+var valueNames = map[string]bool{"x": true, "_x": true, "__x": true, "val": true, "value": true, "v": true}
+
+// writesByName are macros that take a value; to a get the same parameter is where
+// the value goes.
+var writesByName = regexp.MustCompile(`put|store|write|xchg`)
+
+// argumentInWindow finds macros that open a window and then evaluate the value they
+// were given: a call in it runs inside, and whatever it opens closes early.
+func argumentInWindow(_ *view, s *source) []hit {
+	var hits []hit
+	for _, r := range s.regions() {
+		if r.macro == nil || !r.macro.FunctionLike || !writesByName.MatchString(r.name) {
+			continue
+		}
+		from := -1
+		for _, c := range r.calls {
+			switch {
+			case opens(c.Name) && c.Name != r.name:
+				from = c.End
+			case closes(c.Name) && from >= 0:
+				if name, line := evaluated(r.body[from:c.At], r.macro.Params); name != "" {
+					hits = append(hits, hit{rule: "argument-in-window", src: s, fn: r.name, line: line, detail: name,
+						title: fmt.Sprintf("%s() evaluates its argument %s while the window is open", r.name, name),
+						note:  fmt.Sprintf("Users write calls there: they would run with user memory open, and a put or get inside of them would close it early. Evaluate it before: `typeof(*(ptr)) __val = (%s);`.", name),
+						lines: lineRange(r.line, r.end)})
+				}
+				from = -1
+			}
+		}
+	}
+	return hits
+}
+
+// evaluated returns the first value parameter among tokens that is more than the
+// operand of sizeof or typeof.
+func evaluated(tokens []csource.Token, params []string) (name string, line int) {
+	for i := 0; i < len(tokens); i++ {
+		t := tokens[i]
+		switch t.Text {
+		case "sizeof", "typeof", "__typeof__", "__builtin_constant_p":
+			if end := csource.Match(tokens, i+1); at(tokens, i+1).Is("(") && end > 0 {
+				i = end
+			}
+			continue
+		}
+		if t.Kind == csource.Ident && valueNames[t.Text] && slices.Contains(params, t.Text) && !prev(tokens, i).Is(".") && !prev(tokens, i).Is("->") && !assigned(tokens, i) {
+			return t.Text, t.Line
+		}
+	}
+	return "", 0
+}
+
+// assigned reports whether the parameter at i is stored to, as a get stores what it read.
+func assigned(tokens []csource.Token, i int) bool {
+	next := at(tokens, i+1)
+	if next.Is(")") {
+		next = at(tokens, i+2)
+	}
+	return next.Is("=")
+}

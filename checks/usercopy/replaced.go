@@ -147,7 +147,7 @@ func rangeCheckLost(v *view, p *pair) []hit {
 	}
 	var hits []hit
 	for _, t := range p.twins() {
-		if checksRange(t.patched.body) || opensWindow(p.patched.regions(), t.patched.calls, 0) {
+		if checksRange(t.patched.body) || p.patched.opensWindow(t.patched.calls) {
 			continue
 		}
 		removed, added := callDiff(t, checkedAccess)

@@ -13,9 +13,19 @@ type Rule struct {
 	Rate    Rate
 }
 
-// Rate is how a rule did on real patches: how often it fired, and how many of those
-// a reader of the patch would call right and wrong.
-type Rate struct{ Patches, Fired, Right, Wrong int }
+// Rate is how a rule did on the real patches of [Measured].
+type Rate struct {
+	Fired int // findings
+	Right int // what they say is so
+	Wrong int // it is not
+	Open  int // the diff alone does not tell: what the function does first is not in it
+}
+
+// Measured is the number of patches that the rates come from: those of the public
+// linuxppc-dev archive, April 2019 to March 2026, that add or remove a user access,
+// one for each subject. 29 apply to 6.12.117 and were checked as whole files; of the
+// others the hunks alone were, where a rule that needs more of the file says less.
+const Measured = 554
 
 // Rules are the rules, in the order of documentation. None is of class Source: the
 // compiler's view was not asked, so nothing here goes to a list by itself.
@@ -27,6 +37,7 @@ var Rules = []Rule{
 		Source:  "594cc251fdd0 (begin does access_ok), 96ca579a1ecc (CVE-2017-5123: what a missing check costs)",
 		Class:   checks.Policy,
 		Limits:  "Knows the openers of the arches by name. Says nothing of helpers that existed before.",
+		Rate:    Rate{Fired: 1, Right: 1, Wrong: 0, Open: 0},
 	},
 	{
 		Name:    "opener-trusts-caller",
@@ -35,6 +46,7 @@ var Rules = []Rule{
 		Source:  "594cc251fdd0",
 		Class:   checks.Policy,
 		Limits:  "Follows callers up to the first with any range check, at most six levels; whether that check covers this pointer is for a reader.",
+		Rate:    Rate{Fired: 1, Right: 1, Wrong: 0, Open: 0},
 	},
 	{
 		Name:    "fallback-guard",
@@ -43,6 +55,7 @@ var Rules = []Rule{
 		Source:  "include/linux/uaccess.h; bc581dbab26e (a helper missing on one arch)",
 		Class:   checks.Policy,
 		Limits:  "Most of the family is defined so: nothing is broken until an architecture defines one and not the other.",
+		Rate:    Rate{Fired: 1, Right: 1, Wrong: 0, Open: 0},
 	},
 	{
 		Name:    "missing-on-arch",
@@ -59,6 +72,7 @@ var Rules = []Rule{
 		Source:  "5f1eb1ff58ea; deliberate: 52f476a323f9",
 		Class:   checks.Policy,
 		Limits:  "Only a copy that replaces a checked one in the same function. Never says that it is a bug.",
+		Rate:    Rate{Fired: 2, Right: 2, Wrong: 0, Open: 0},
 	},
 	{
 		Name:    "range-check-lost",
@@ -75,6 +89,7 @@ var Rules = []Rule{
 		Source:  "86e6b1547b3d (CVE-2024-50102), 803abedbd540",
 		Class:   checks.Heuristic,
 		Limits:  "Compares definitions of the same name. A barrier that moved to another file is taken for lost.",
+		Rate:    Rate{Fired: 2, Right: 2, Wrong: 0, Open: 0},
 	},
 	{
 		Name:    "writes-more-back",
@@ -107,6 +122,7 @@ var Rules = []Rule{
 		Source:  "46e152186cd8, 09699e56dee9",
 		Class:   checks.Heuristic,
 		Limits:  "Functions that return int or long only, not those named copy or clear; silent where every call is a mere test for non-zero.",
+		Rate:    Rate{Fired: 3, Right: 3, Wrong: 0, Open: 0},
 	},
 	{
 		Name:    "access-ok-arithmetic",
@@ -147,6 +163,16 @@ var Rules = []Rule{
 		Source:  "2a418cf3f5f1, 6ae865615fc4, d02f6b7dab82, 285a76bb2cf5, 94902d849e85",
 		Class:   checks.Heuristic,
 		Limits:  "Text only; control flow and objects prove it. Macros and small inline functions of included headers are left out.",
+		Rate:    Rate{Fired: 1, Right: 0, Wrong: 0, Open: 1},
+	},
+	{
+		Name:    "argument-in-window",
+		Means:   "A macro evaluates the value that it was given after it opened the window.",
+		Example: "uaccess_ttbr0_enable(); __raw_put_mem(\"sttr\", x, ptr, failed, U); uaccess_ttbr0_disable();",
+		Source:  "2a418cf3f5f1 (x86), 94902d849e85 (arm64)",
+		Class:   checks.Heuristic,
+		Limits:  "By the usual names: macros called put, store, write or xchg, parameters called x, val or value.",
+		Rate:    Rate{Fired: 1, Right: 1, Wrong: 0, Open: 0},
 	},
 	{
 		Name:    "begin-end-kinds",
@@ -155,6 +181,7 @@ var Rules = []Rule{
 		Source:  "344af27715dd; arch/x86/kernel/sys_ia32.c in 6.12.117",
 		Class:   checks.Heuristic,
 		Limits:  "Per function, not per path. Silent where a masked or scoped begin is used, whose ends may differ in older trees.",
+		Rate:    Rate{Fired: 2, Right: 2, Wrong: 0, Open: 0},
 	},
 	{
 		Name:    "unsafe-without-begin",
@@ -163,6 +190,7 @@ var Rules = []Rule{
 		Source:  "arch/loongarch/kvm/vcpu.c, kvm_update_stolen_time(), 6.12.117",
 		Class:   checks.Heuristic,
 		Limits:  "Functions called unsafe… are taken to run in their caller's window. A begin in a header's macro is not seen.",
+		Rate:    Rate{Fired: 5, Right: 0, Wrong: 0, Open: 5},
 	},
 	{
 		Name:    "begin-range",

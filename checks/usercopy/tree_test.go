@@ -49,7 +49,7 @@ func TestWholeTree(t *testing.T) {
 		}
 	}
 	empty := func(string) ([]byte, error) { return nil, fs.ErrNotExist }
-	found, err := Check(context.Background(), Change{Base: empty, Patched: Dir(tree), Files: files})
+	found, err := Check(context.Background(), Change{Base: empty, Patched: Dir(tree), Files: files, Search: Grep(tree)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,6 +83,7 @@ var stateRules = []func(*view, *source) []hit{
 	bytesReturned,
 	accessOKArithmetic,
 	callInArgument,
+	argumentInWindow,
 	beginEndKinds,
 	unsafeWithoutBegin,
 	beginRange,

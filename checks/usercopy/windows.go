@@ -119,13 +119,12 @@ func beginEndKinds(_ *view, s *source) []hit {
 // unsafeWithoutBegin finds functions that use unsafe_*() where neither they nor a
 // caller in the same file opens a window. Where begin is a no-op nothing else shows it.
 func unsafeWithoutBegin(_ *view, s *source) []hit {
-	regions := s.regions()
 	var hits []hit
-	for _, r := range regions {
-		if r.fn == nil || strings.Contains(r.name, "unsafe") || isArchUaccess(s.path) || !hasCall(r.calls, unsafeAccess.MatchString) || opensWindow(regions, r.calls, 0) {
+	for _, r := range s.regions() {
+		if r.fn == nil || strings.Contains(r.name, "unsafe") || isArchUaccess(s.path) || !hasCall(r.calls, unsafeAccess.MatchString) || s.opensWindow(r.calls) {
 			continue
 		}
-		if callerOpens(regions, r.name, 0) {
+		if s.callerOpens(r.name) {
 			continue
 		}
 		for _, c := range r.calls {
@@ -141,35 +140,46 @@ func unsafeWithoutBegin(_ *view, s *source) []hit {
 	return hits
 }
 
+// maxLevels bounds how far calls are followed within a file.
+const maxLevels = 4
+
 // opensWindow reports whether one of calls opens a window, directly or in a
 // function or macro of the same file.
-func opensWindow(regions []region, calls []csource.Call, depth int) bool {
-	for _, c := range calls {
-		if opens(c.Name) || c.Name == "user_access_restore" {
-			return true
-		}
-		if depth > 3 {
-			continue
-		}
-		for _, r := range regions {
-			if r.name == c.Name && opensWindow(regions, r.calls, depth+1) {
+func (s *source) opensWindow(calls []csource.Call) bool {
+	seen := map[string]bool{}
+	for range maxLevels {
+		var next []csource.Call
+		for _, c := range calls {
+			if opens(c.Name) || c.Name == "user_access_restore" {
 				return true
 			}
+			if r := s.region(c.Name); r != nil && !seen[c.Name] {
+				seen[c.Name] = true
+				next = append(next, r.calls...)
+			}
 		}
+		calls = next
 	}
 	return false
 }
 
 // callerOpens reports whether a function or macro of the file that calls name, or
 // one that calls that, opens a window.
-func callerOpens(regions []region, name string, depth int) bool {
-	for _, r := range regions {
-		if r.name == name || !hasCall(r.calls, func(n string) bool { return n == name }) {
-			continue
+func (s *source) callerOpens(name string) bool {
+	seen := map[string]bool{name: true}
+	level := map[string]bool{name: true}
+	for range maxLevels {
+		next := map[string]bool{}
+		for _, r := range s.regions() {
+			if seen[r.name] || !hasCall(r.calls, func(n string) bool { return level[n] }) {
+				continue
+			}
+			if strings.Contains(r.name, "unsafe") || s.opensWindow(r.calls) {
+				return true
+			}
+			seen[r.name], next[r.name] = true, true
 		}
-		if strings.Contains(r.name, "unsafe") || opensWindow(regions, r.calls, 0) || depth < 4 && callerOpens(regions, r.name, depth+1) {
-			return true
-		}
+		level = next
 	}
 	return false
 }
@@ -211,11 +221,19 @@ func beginRange(_ *view, s *source) []hit {
 			if q == "" {
 				continue
 			}
-			if _, ok := checked[q]; ok || !isParamOrLocal(r, q) || within(r.body, q, checked) {
+			if begin, ok := checked[q]; ok && changedInWindow(r, begin, c, q) {
+				hits = append(hits, hit{rule: "begin-range", src: s, fn: r.name, line: c.Line, detail: q + " set again after begin",
+					title:   fmt.Sprintf("%s() goes to %s, which was set to another address after the window's range check", c.Name, q),
+					note:    "Begin checks the range that it is given; an access outside of it is unchecked.",
+					witness: checks.Witness{s.step(begin.Line, "the range that is checked"), s.step(c.Line, "an access elsewhere")},
+					lines:   []int{begin.Line}})
+				continue
+			}
+			if _, ok := checked[q]; ok || !origin(r, q) || within(r.body, q, checked) {
 				continue
 			}
 			for p, begin := range checked {
-				hits = append(hits, hit{rule: "begin-range", src: s, fn: r.name, line: c.Line, detail: q + " under " + csource.Text(r.body[begin.At:begin.End+1]),
+				hits = append(hits, hit{rule: "begin-range", src: s, fn: r.name, line: c.Line, detail: q + " under *" + p,
 					title:   fmt.Sprintf("%s() goes to %s, but the window's range check covers *%s only", c.Name, q, p),
 					note:    "Begin checks the range that it is given; an access outside of it is unchecked.",
 					witness: checks.Witness{s.step(begin.Line, "the range that is checked"), s.step(c.Line, "an access elsewhere")},
@@ -227,8 +245,42 @@ func beginRange(_ *view, s *source) []hit {
 	return hits
 }
 
-func isParamOrLocal(r region, name string) bool {
-	return mentions(r.params, name) || mentions(r.body, name)
+// origin reports whether r shows where a pointer comes from: it is a parameter, or
+// something is assigned to it.
+func origin(r region, name string) bool {
+	if mentions(r.params, name) {
+		return true
+	}
+	for i, t := range r.body {
+		if t.Is(name) && at(r.body, i+1).Is("=") && !prev(r.body, i).Is("->") && !prev(r.body, i).Is(".") {
+			return true
+		}
+	}
+	return false
+}
+
+// changedInWindow reports whether a pointer gets a value that has nothing to do with
+// its old one between a begin and an access in the same window.
+func changedInWindow(r region, begin, access csource.Call, name string) bool {
+	for _, c := range r.calls {
+		if begin.At < c.At && c.At < access.At && (closes(c.Name) || opens(c.Name)) {
+			return false
+		}
+	}
+	for i := begin.End; i < access.At; i++ {
+		if !r.body[i].Is(name) || !at(r.body, i+1).Is("=") || prev(r.body, i).Is("->") || prev(r.body, i).Is(".") {
+			continue
+		}
+		end := i + 2
+		for end < len(r.body) && !r.body[end].Is(";") && !r.body[end].Is(",") {
+			end++
+		}
+		value := r.body[i+2 : end]
+		if !mentions(value, name) && len(csource.Calls(value)) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // within reports whether q is set to an address inside of a checked object: q = p,

@@ -64,7 +64,7 @@ func writesMoreBack(v *view, p *pair) []hit {
 			}
 			var extra []string
 			for _, name := range l.members {
-				if !slices.Contains(was, name) {
+				if !has(was, name) {
 					extra = append(extra, name)
 				}
 			}
@@ -146,12 +146,12 @@ func uninitialisedBytes(v *view, s *source) []hit {
 				continue
 			}
 			l := v.layout(s, tag)
-			if l == nil || slices.ContainsFunc(set, func(m string) bool { return !slices.Contains(l.members, m) }) {
+			if l == nil || slices.ContainsFunc(set, func(m string) bool { return !l.knows(m) }) {
 				continue // also when members go by the names of macros
 			}
 			var unset []string
 			for _, m := range l.members {
-				if !slices.Contains(set, m) {
+				if !has(set, m) {
 					unset = append(unset, m)
 				}
 			}
