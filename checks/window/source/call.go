@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 
 	"uabot/checks/window"
@@ -128,6 +129,7 @@ func (w *walk) into(st *state, s *gimple.Stmt, callee *gimple.Func, site string)
 	}
 	inside := st.trail
 	st.trail = before
+	nested := slices.ContainsFunc(sum.blame, func(b *blamed) bool { return b.rule == window.OpenTwice })
 	w.clobberArgs(st, s, site, kept)
 	if w.a.relevant[s.Callee] || !w.a.quiet(s.Callee) {
 		w.clobberBut(st, site, s, kept)
@@ -135,6 +137,11 @@ func (w *walk) into(st *state, s *gimple.Stmt, callee *gimple.Func, site string)
 	var states []*state
 	for _, e := range sum.exits {
 		n := st.clone()
+		if nested && !e.win.Open { // a whole access in itself: see outer
+			unchanged := *e
+			unchanged.win, unchanged.opened = st.win, &opening{in: f, inherited: true}
+			e = &unchanged
+		}
 		if w.apply(n, s, e, callee, site, sum.within(e.trail, inside)) {
 			states = append(states, n)
 		}

@@ -42,6 +42,9 @@ func (r *report) findings(problems []*problem) []checks.Finding {
 	var found []checks.Finding
 	index := map[string]int{}
 	for _, p := range onePerLine(problems) {
+		if follows(p, problems) {
+			continue
+		}
 		f := r.finding(p)
 		if f.File == "" || exempt(p.Rule, f.File, f.Function) {
 			continue
@@ -66,6 +69,15 @@ func (r *report) findings(problems []*problem) []checks.Finding {
 		}
 	}
 	return found
+}
+
+// follows reports whether p is only what comes of a helper that leaves its window open:
+// everything that its callers do from there is wrong then.
+func follows(p *problem, problems []*problem) bool {
+	return (p.Rule == window.CallInWindow || p.Rule == window.OpenTwice) && p.opened != nil &&
+		slices.ContainsFunc(problems, func(q *problem) bool {
+			return q.Rule == window.OpenAtReturn && q.opened.stmt == p.opened.stmt && q.in != p.in
+		})
 }
 
 // onePerLine keeps one call or second opening per line of a function: what put_user()

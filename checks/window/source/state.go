@@ -45,10 +45,19 @@ type state struct {
 	win     window.State
 	opened  *opening // of the window that is open
 	pending *opening // a save that was not restored
+	outer   *outer   // the window around one that was opened inside of it
 	env     []value  // by number of the flow's variables; 0 for not known yet
 	facts   facts
 	trail   *event
 	result  *gimple.Stmt // what set the value that is returned
+}
+
+// outer is a window inside of which another was opened. One that ends where it began,
+// within one access, gives the outer one back: else one mistake would be many.
+type outer struct {
+	win    window.State
+	opened *opening
+	pos    gimple.Pos
 }
 
 func (st *state) clone() *state {
@@ -399,7 +408,7 @@ func (w *walk) key(block int, st *state) string {
 	live := w.f.live[block]
 	atoms := map[value]bool{}
 	var b strings.Builder
-	fmt.Fprint(&b, block, st.win, st.inherited(), st.pending != nil)
+	fmt.Fprint(&b, block, st.win, st.inherited(), st.pending != nil, st.outer != nil)
 	for n := range st.env {
 		if !live[n] {
 			st.env[n] = 0

@@ -17,7 +17,10 @@ import (
 	"uabot/internal/testenv"
 )
 
-var update = flag.Bool("update", false, "write the dumps of the gcc at hand to testdata/gccN")
+var (
+	update   = flag.Bool("update", false, "write the dumps of the gcc at hand to testdata/gccN")
+	compiler = flag.String("gcc", "gcc", "the compiler that makes dumps")
+)
 
 // The C files in testdata say themselves what is to be found where:
 //
@@ -130,7 +133,7 @@ func TestToysKept(t *testing.T) {
 
 // The same with the gcc at hand.
 func TestToys(t *testing.T) {
-	gcc := testenv.Tool(t, "gcc")[0]
+	gcc := testenv.Tool(t, *compiler)[0]
 	dir := t.TempDir()
 	if *update {
 		version, err := exec.Command(gcc, "-dumpversion").Output()

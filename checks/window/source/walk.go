@@ -335,6 +335,7 @@ func (w *walk) open(st *state, s *gimple.Stmt, at *opening, kind window.Kind) {
 	next, rule := st.win.Begin(kind)
 	if rule != "" {
 		w.wrong(st, s, &blamed{rule: rule, api: at.api})
+		st.outer = &outer{st.win, st.opened, s.Pos}
 	}
 	st.win, st.opened = next, at
 	st.step(opened, w.f, s, at.api)
@@ -350,6 +351,12 @@ func (w *walk) close(st *state, s *gimple.Stmt, api string, kind window.Kind) {
 	}
 	st.win = next
 	st.step(closed, w.f, s, api)
+	if o := st.outer; o != nil {
+		if o.pos.File == s.Pos.File && o.pos.Line == s.Pos.Line {
+			st.win, st.opened = o.win, o.opened
+		}
+		st.outer = nil
+	}
 }
 
 // restore brings back what token saved, where it is one.

@@ -131,7 +131,8 @@ func (p *parser) head(line string) {
 			p.f.Inline = true
 		}
 	case strings.HasSuffix(line, ")") && !strings.HasPrefix(line, ";;"):
-		at := strings.Index(line, p.f.Name+"D.")
+		// gcc 11 leaves out the name's uid
+		at := max(strings.Index(line, p.f.Name+"D."), strings.Index(line, p.f.Name+" ("))
 		if at < 0 {
 			return
 		}

@@ -118,7 +118,7 @@ func (p *parser) simple(s *Stmt, text string) {
 			switch {
 			case strings.HasPrefix(name, "."):
 				s.Callee = name
-			case p.f.Locals[name] || uidAt(name) < 0:
+			case p.f.Locals[name] || temporary(name) || uidAt(name) < 0 && p.plainLocal(name):
 				s.Callee, s.Indirect = name, true
 			default:
 				s.Callee = Plain(name)
@@ -129,6 +129,23 @@ func (p *parser) simple(s *Stmt, text string) {
 	if assigned {
 		s.Kind, s.RHS = Assign, rhs
 	}
+}
+
+// plainLocal reports whether an automatic variable is called name.
+func (p *parser) plainLocal(name string) bool {
+	for v := range p.f.Locals {
+		if Plain(v) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// temporary reports whether name is "_3" or "fn.0_3": what holds a pointer to call.
+// gcc 11 prints functions without their uids there, so the lack of one says nothing.
+func temporary(name string) bool {
+	i := strings.LastIndexByte(name, '_')
+	return i >= 0 && digits(name[i+1:]) && (i == 0 || strings.Contains(name[:i], "."))
 }
 
 // callee reports whether text before " (" is the name of what is called.
