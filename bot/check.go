@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -57,7 +56,7 @@ func runCheck(f *flag.FlagSet) func(context.Context, *program, []string) int {
 				code = exitFound
 			}
 			if *asJSON {
-				if err := json.NewEncoder(p.stdout).Encode(r.json()); err != nil {
+				if err := jsonLines(p.stdout).Encode(r.json()); err != nil {
 					return p.trouble(err)
 				}
 				continue

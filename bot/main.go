@@ -44,7 +44,7 @@ type program struct {
 
 // commands returns the subcommands in the order of the help.
 func commands() []command {
-	return []command{reviewCommand, checkCommand, targetsCommand, doctorCommand}
+	return []command{reviewCommand, checkCommand, replayCommand, pollCommand, targetsCommand, doctorCommand}
 }
 
 func main() { os.Exit(Main()) }

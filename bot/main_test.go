@@ -37,10 +37,21 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){"exits": exits}
 
+func examplesDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // TestCommandLine runs the scripts that need nothing but the program.
 func TestCommandLine(t *testing.T) {
+	examples := examplesDir(t)
 	testscript.Run(t, testscript.Params{Dir: "testdata/short", RequireExplicitExec: true, Cmds: scriptCommands, UpdateScripts: os.Getenv("UPDATE") != "", Setup: func(e *testscript.Env) error {
 		e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+		e.Setenv("EXAMPLES", examples)
 		return nil
 	}})
 }
@@ -50,10 +61,7 @@ func TestCommandLine(t *testing.T) {
 func TestKernel(t *testing.T) {
 	tree := testenv.Kernel(t)
 	testenv.Tool(t, "git", "make", "bwrap", "sparse", "powerpc-linux-gnu-gcc", "riscv64-linux-gnu-gcc")
-	examples, err := filepath.Abs("../examples")
-	if err != nil {
-		t.Fatal(err)
-	}
+	examples := examplesDir(t)
 	testscript.Run(t, testscript.Params{Dir: "testdata/kernel", RequireExplicitExec: true, Cmds: scriptCommands, UpdateScripts: os.Getenv("UPDATE") != "", Setup: func(e *testscript.Env) error {
 		e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 		e.Setenv("UABOT_CACHE", testenv.Cache(t))

@@ -29,8 +29,9 @@ var reviewCommand = command{
 	short: "apply a series, build it before and after, say what is new",
 	long: `
 SOURCE is an mbox file, a maildir, a mail in a file, "-" for one on standard
-input, or a range of commits of the tree: "base..tip", or "base.." for what HEAD
-has on top of base.
+input; a Message-ID or the address of a mail in an archive, whose whole thread is
+fetched then; or a range of commits of the tree: "base..tip", or "base.." for what
+HEAD has on top of base.
 
 The patches are applied to the base-commit that the series names, where the tree
 has it, else to --base, else to the tree's HEAD. The tree itself, its index and
@@ -157,6 +158,8 @@ func (p *program) readSource(ctx context.Context, repo *tree.Repo, o *reviewFlag
 	name := source
 	_, statErr := os.Stat(source)
 	base, tip, isRange := strings.Cut(source, "..")
+	isRange = isRange && !strings.Contains(source, "@")
+	wanted := "" // the mail whose series is meant; empty for all
 	switch {
 	case source == "-":
 		raws = mbox.Read(p.stdin)
@@ -169,8 +172,14 @@ func (p *program) readSource(ctx context.Context, repo *tree.Repo, o *reviewFlag
 			return nil, nil, err
 		}
 		name = o.base + ".." + tip
+	case strings.Contains(source, "@"):
+		thread, id, err := p.client().FetchThread(ctx, p.config.Archive, source)
+		if err != nil {
+			return nil, nil, err
+		}
+		raws, name, wanted = mailsOf(thread), id, id
 	default:
-		return nil, nil, fmt.Errorf("%q is no file and no range of commits", source)
+		return nil, nil, fmt.Errorf("%q is no file, no Message-ID and no range of commits", source)
 	}
 	var messages []*mail.Message
 	for raw, err := range raws {
@@ -190,7 +199,7 @@ func (p *program) readSource(ctx context.Context, repo *tree.Repo, o *reviewFlag
 	var list []*mail.Series
 	var requests []review.Request
 	for _, s := range mail.Assemble(messages) {
-		if len(s.Patches) == 0 {
+		if len(s.Patches) == 0 || wanted != "" && !holds(s, wanted) {
 			continue
 		}
 		if len(s.Missing) > 0 {
@@ -203,6 +212,35 @@ func (p *program) readSource(ctx context.Context, repo *tree.Repo, o *reviewFlag
 		return nil, nil, fmt.Errorf("%s: there is no patch in it (%d mails read)", source, len(messages))
 	}
 	return list, requests, nil
+}
+
+// mailsOf are the raw bytes of mails.
+func mailsOf(list []mail.Raw) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, m := range list {
+			if !yield(m.Bytes, nil) {
+				return
+			}
+		}
+	}
+}
+
+// holds reports whether a mail is a part of a series, or answers it.
+func holds(s *mail.Series, id string) bool {
+	if s.ID == id || s.Cover != nil && s.Cover.ID == id {
+		return true
+	}
+	for _, p := range s.Patches {
+		if p.Message.ID == id {
+			return true
+		}
+	}
+	for _, m := range s.Replies {
+		if m.ID == id {
+			return true
+		}
+	}
+	return false
 }
 
 // formatRange turns a range of the tree's commits into mails, and makes its start

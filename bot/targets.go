@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -71,7 +70,7 @@ func runTargets(f *flag.FlagSet) func(context.Context, *program, []string) int {
 				if err != nil {
 					line.Error = err.Error()
 				}
-				if err := json.NewEncoder(p.stdout).Encode(line); err != nil {
+				if err := jsonLines(p.stdout).Encode(line); err != nil {
 					return p.trouble(err)
 				}
 				continue

@@ -7,7 +7,6 @@ import (
 
 	"uabot/checks"
 	"uabot/config"
-	"uabot/mail"
 )
 
 // instrumentation is what a broad configuration brings along and what would hide or
@@ -47,7 +46,7 @@ func reproduce(v *Verdict, targets []config.Target) []string {
 // fetchLines bring the series onto its base.
 func fetchLines(v *Verdict) []string {
 	checkout := "git checkout --detach " + v.Base.Commit[:min(12, len(v.Base.Commit))]
-	if id := seriesID(v.Series); id != "" && v.Source != "" && !strings.Contains(v.Source, "..") {
+	if id := v.Series.ID; id != "" && v.Source != "" && !strings.Contains(v.Source, "..") {
 		return []string{checkout, "b4 shazam " + id}
 	}
 	return []string{"git checkout --detach " + v.Source[strings.LastIndex(v.Source, "..")+2:]}
@@ -103,18 +102,6 @@ func objectFor(v *Verdict, target, file string) string {
 			}
 		}
 		return t.Objects[0]
-	}
-	return ""
-}
-
-// seriesID is the Message-ID that b4 finds a series by: the cover letter's, else the
-// first patch's.
-func seriesID(s *mail.Series) string {
-	if s.Cover != nil {
-		return s.Cover.ID
-	}
-	if len(s.Patches) > 0 {
-		return s.Patches[0].Message.ID
 	}
 	return ""
 }
