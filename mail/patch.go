@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -13,6 +14,10 @@ import (
 // errCombined is why the diff of a merge cannot be reviewed: it is relative to
 // several bases at once, and git apply does not take it.
 var errCombined = errors.New("a combined diff (of a merge) cannot be applied")
+
+// noticePattern matches the subjects of mails that tell, with the diff, what became of
+// a patch: of the tip bot, of the stable, the mm and the sound trees.
+var noticePattern = regexp.MustCompile(`(?i)^(?:\[tip: ?|FAILED: patch "|patch ".*" has been added to the |\+ \S+\.patch added to |\[(?:merged|obsolete|folded-merged|alternative-merged|to-be-updated|withdrawn|failures|nacked)\b|\[git:|Applied ")`)
 
 // PatchOf returns the patch that a message is, or false when it is none: a reply in
 // any language, a mail without a diff, a cover letter. A mail that is meant as a
@@ -40,7 +45,7 @@ type memo struct {
 
 func patchOf(m *Message) (*Patch, bool) {
 	s := ParseSubject(m.Subject)
-	if s.Reply || s.Number == 0 && s.Numbered {
+	if s.Reply || s.Number == 0 && s.Numbered || noticePattern.MatchString(m.Subject) {
 		return nil, false
 	}
 	if !hasDiffMark(m) {

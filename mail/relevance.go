@@ -67,8 +67,11 @@ func DefaultTopics() Topics {
 			`(allow|prevent)_\w*user\w*`,
 			`restore_user_access`,
 			`set_kuap`,
+			`(__)?kuap_\w+`,
 			`__(enable|disable)_user_access`,
-			`arch_(get|put)_kernel_nofault`,
+			`(arch|_)_(get|put)_kernel_nofault`,
+			`(enter|exit)_vmx_usercopy`,
+			`(EX_TYPE|ex_handler)_(UACCESS|uaccess)\w*`, // what a fault in a window comes to
 		},
 		Accesses: []string{
 			`(__)?(get|put)_user`,
@@ -78,6 +81,7 @@ func DefaultTopics() Topics {
 		Copies: []string{
 			`(__|_|raw_)?copy_(to|from|in)_user(_(inatomic|nocache|nofault|nmi|flushcache|mc))*`,
 			`(__)?copy_tofrom_user`,
+			`copy_mc_to_user`,
 			`copy_struct_(from|to)_user`,
 			`(__|__arch_)?clear_user`,
 			`strncpy_from_user(_nofault)?`,
@@ -250,8 +254,8 @@ func (r *Relevance) hits(p *Patch) (hits []Hit) {
 		best := map[string]Hit{} // by symbol
 		note := func(text, function string, where Where) {
 			r.eachSymbol(text, func(word string, m meaning) {
-				if m.x86 && !x86 || m.tier == Copies && where != Changed {
-					return
+				if m.x86 && !x86 || m.tier == Copies && where != Changed || f.IsDelete && m.tier != Windows {
+					return // of a file that goes away no access is left to look at
 				}
 				if old, ok := best[word]; !ok || where < old.Where {
 					best[word] = Hit{m.tier, word, file, function, where, p.Number}
@@ -374,6 +378,9 @@ func (r *Relevance) eachSymbol(text string, f func(word string, m meaning)) {
 		word := text[start:i]
 		if len(word) < 4 || len(word) > 64 {
 			continue
+		}
+		if before := text[:start]; strings.HasSuffix(before, "->") || strings.HasSuffix(before, ".") && !strings.HasSuffix(before, "..") {
+			continue // a member of that name: KVM's register tables have a .get_user
 		}
 		m, known := r.words[word]
 		if !known {

@@ -154,7 +154,7 @@ func (s *Subject) takeBrackets(inner string) (words []string, found bool) {
 		return r == ',' || r == ';' || r == '|' || unicode.IsSpace(r) || r == '(' || r == ')'
 	})
 	for i := 0; i < len(tokens); i++ {
-		t := strings.Trim(tokens[i], ":")
+		t := strings.Trim(tokens[i], ":?!.")
 		if t == "" {
 			continue
 		}
@@ -190,7 +190,10 @@ func (s *Subject) takeBrackets(inner string) (words []string, found bool) {
 		if isPatchWord(t) {
 			found = true
 			for _, part := range strings.FieldsFunc(t, func(r rune) bool { return r == '/' || r == '-' || r == '_' || r == '+' }) {
-				if isTag(part) && !strings.EqualFold(part, "PATCH") && !strings.EqualFold(part, "PATCHES") {
+				if isResend(part) {
+					s.Resend = true
+				}
+				if !strings.EqualFold(part, "PATCH") && !strings.EqualFold(part, "PATCHES") {
 					words = append(words, part)
 				}
 			}
@@ -222,12 +225,10 @@ func isPatchWord(word string) bool {
 	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '/' || r == '-' || r == '_' || r == '+' })
 	tag := false
 	for _, p := range parts {
-		switch {
-		case isTag(p):
-			tag = true
-		default:
+		if !isTag(p) && !isResend(p) {
 			return false
 		}
+		tag = tag || isTag(p)
 	}
 	return tag
 }

@@ -31,6 +31,8 @@ func TestParseSubject(t *testing.T) {
 		{"[RFC 1/2] x", "patch 1/2 v1 [RFC] x"},
 		{"[RFC] what do you think", "patch v1 [RFC] what do you think"},
 		{"[PATCH RESEND v3] x", "patch v3 resend [RESEND] x"},
+		{"[RESEND-PATCH v2] x", "patch v2 resend [RESEND] x"},
+		{"[PATCH? v2] x", "patch v2 [] x"},
 		{"[PATCH 02/17] [RESEND] x", "patch 2/17 v1 resend [RESEND] x"},
 		{"[PATCH 08/22] [v2] x", "patch 8/22 v2 [] x"},
 		{"[PATCH GSoC v6 00/10] x", "patch 0/10 v6 [GSoC] x"},
