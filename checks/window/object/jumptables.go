@@ -15,11 +15,12 @@ const lookBack = 400
 // table lists where the indirect jump n goes, nil if no table is found.
 //
 // How compilers build tables (gcc 12, clang 19; -O2):
-//   - x86: jmp *table(,reg,8), words with an absolute relocation in .rodata
+//   - x86: jmp *table(,reg,8), words with an absolute relocation in .rodata; or PC32
+//     against the start of the table in code that may be moved
 //   - powerpc 32: words in .rodata, REL32 against the start of the table
 //   - powerpc 64: words in .text relative to the table without relocations, or in .rodata
 //     with; its address from .toc
-//   - riscv: words in .rodata, ADD32 target and SUB32 table
+//   - riscv: words in .rodata, ADD32 target and SUB32 table; addresses with clang
 //   - arm64: 1, 2 or 4 bytes in .rodata, times 4, relative to an adr
 //   - arm: words behind the jump (A32), bytes or halfwords behind it (T32 tbb, tbh)
 func (g *graph) table(n *node) []loc {
@@ -105,8 +106,10 @@ func (g *graph) tableOfWords(l loc, x reloc) []loc {
 		return nil
 	}
 	width := uint64(4)
-	if o.machine == elf.EM_X86_64 {
-		width = 8
+	if e, ok := o.within(start.sec(), start.off(), start.off()+1); ok {
+		if how, ok := dataRelocs[o.machine][e.kind]; ok && how.how == '=' {
+			width = uint64(how.width) // addresses
+		}
 	}
 	var targets []loc
 	end := o.nextTable(start)
@@ -116,7 +119,9 @@ func (g *graph) tableOfWords(l loc, x reloc) []loc {
 			break
 		}
 		addend := o.addend(start.sec(), e)
-		if (o.machine == elf.EM_PPC || o.machine == elf.EM_PPC64) && e.kind == uint32(elf.R_PPC_REL32) {
+		switch {
+		case (o.machine == elf.EM_PPC || o.machine == elf.EM_PPC64) && e.kind == uint32(elf.R_PPC_REL32),
+			o.machine == elf.EM_X86_64 && e.kind == uint32(elf.R_X86_64_PC32):
 			addend -= int64(off - start.off()) // relative to the field; wanted is to the table
 		}
 		to, ok := o.place(&o.symbols[e.sym], addend)

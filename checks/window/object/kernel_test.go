@@ -189,13 +189,15 @@ func compileMutant(t *testing.T, kernel, output string, m mutant) (object, sourc
 
 var hunk = regexp.MustCompile(`(?m)^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@`)
 
-// near reports whether the finding or a line of its witness lies in a hunk of the patch.
+// near reports whether the finding or a line of its witness lies in a hunk of the patch,
+// or not far: where a label lacks its end, the access that goes there is named.
 func near(t *testing.T, patch string, f checks.Finding) bool {
 	t.Helper()
 	data, err := os.ReadFile(patch)
 	if err != nil {
 		t.Fatal(err)
 	}
+	const far = 10
 	lines := []int{f.Line}
 	for _, s := range f.Witness {
 		lines = append(lines, s.Line)
@@ -204,7 +206,7 @@ func near(t *testing.T, patch string, f checks.Finding) bool {
 		var from, n int
 		fmt.Sscan(h[1], &from)
 		fmt.Sscan(h[2], &n)
-		if slices.ContainsFunc(lines, func(l int) bool { return l >= from && l < from+n }) {
+		if slices.ContainsFunc(lines, func(l int) bool { return l >= from-far && l < from+n+far }) {
 			return true
 		}
 	}
