@@ -161,7 +161,7 @@ func (p *Base) makeUnits(ctx context.Context, m mounts, k *kit, output string, u
 	made := map[string]record{}
 	for _, source := range units {
 		object := ObjectOf(source)
-		rec := record{Log: logs[object]}
+		rec := record{Log: bounded(logs[object])}
 		_, err := os.Stat(filepath.Join(output, object))
 		if why, bad := failed[object]; bad || err != nil {
 			rec.Err = firstError(rec.Log)
@@ -187,7 +187,17 @@ func sparseLog(output, object, src string) string {
 	if err != nil || len(data) == 0 {
 		return ""
 	}
-	return checkHeader + object + "\n" + strings.ReplaceAll(string(data), src+"/", "")
+	return checkHeader + object + "\n" + bounded(strings.ReplaceAll(string(data), src+"/", ""))
+}
+
+// maxLog is what is kept of the messages of one tool on one unit, in bytes.
+const maxLog = 1 << 20
+
+func bounded(log string) string {
+	if len(log) <= maxLog {
+		return log
+	}
+	return log[:strings.LastIndexByte(log[:maxLog], '\n')+1]
 }
 
 var (
@@ -201,7 +211,8 @@ var (
 // prints for it: "  CC [M]  a/b.o". failed has the objects that make says it could
 // not make, with its words.
 func splitMake(text string) (logs, failed map[string]string) {
-	logs, failed = map[string]string{}, map[string]string{}
+	failed = map[string]string{}
+	texts := map[string]*strings.Builder{}
 	object := ""
 	for line := range strings.Lines(text) {
 		bare := strings.TrimRight(line, "\n")
@@ -224,8 +235,15 @@ func splitMake(text string) (logs, failed map[string]string) {
 			continue
 		}
 		if object != "" {
-			logs[object] += line
+			if texts[object] == nil {
+				texts[object] = &strings.Builder{}
+			}
+			texts[object].WriteString(line)
 		}
+	}
+	logs = map[string]string{}
+	for object, text := range texts {
+		logs[object] = text.String()
 	}
 	return logs, failed
 }

@@ -113,8 +113,8 @@ func TestShortVersion(t *testing.T) {
 		"gcc (Debian 12.2.0-14+deb12u1) 12.2.0":           "gcc 12.2.0",
 		"powerpc-linux-gnu-gcc (Debian 12.2.0-14) 12.2.0": "gcc 12.2.0",
 		"Ubuntu clang version 18.1.3 (1ubuntu1)":          "clang 18.1.3",
-		"gcc": "gcc",
-		"":    "",
+		"gcc":                                             "gcc",
+		"":                                                "",
 	} {
 		if got := shortVersion(banner); got != want {
 			t.Errorf("%q is %q, want %q", banner, got, want)

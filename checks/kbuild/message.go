@@ -75,6 +75,11 @@ func ParseMessages(log string) []Message {
 	tool, function := "gcc", ""
 	var from []place // where the next message's code is inlined, outermost last
 	pending := ""    // lines that lead in the next message
+	lead := func(raw string) {
+		if len(pending) < maxRaw {
+			pending += raw
+		}
+	}
 	for raw := range strings.Lines(log) {
 		line := strings.TrimSuffix(raw, "\n")
 		if strings.HasPrefix(line, checkHeader) {
@@ -87,27 +92,27 @@ func ParseMessages(log string) []Message {
 		}
 		if m := inFunction.FindStringSubmatch(line); m != nil {
 			function, from = m[1], nil
-			pending += raw
+			lead(raw)
 			continue
 		}
 		if m := inlined.FindStringSubmatch(line); m != nil {
 			n, _ := strconv.Atoi(m[3])
 			from = append(from, place{path.Clean(m[2]), n, m[1]})
-			pending += raw
+			lead(raw)
 			continue
 		}
 		if topLevel.MatchString(line) {
 			function, from = "", nil
-			pending += raw
+			lead(raw)
 			continue
 		}
 		if included.MatchString(line) || throughFile.MatchString(line) {
-			pending += raw
+			lead(raw)
 			continue
 		}
 		if tool == "sparse" && last != nil && sparseMore.MatchString(line) {
-			last.Raw += raw
-			last.Text += " " + strings.TrimSpace(line[strings.Index(line, ":    ")+1:])
+			last.more(raw)
+			last.Text = clean(last.Text, maxTitle) + " " + strings.TrimSpace(line[strings.Index(line, ":    ")+1:])
 			continue
 		}
 		if m := located.FindStringSubmatch(line); m != nil {
@@ -115,7 +120,7 @@ func ParseMessages(log string) []Message {
 			severity, text := strings.ToLower(m[4]), m[5]
 			if severity == "note" || severity == "info" {
 				if last != nil {
-					last.Raw += pending + raw
+					last.more(pending + raw)
 					// The outermost use comes last.
 					if expansion.MatchString(text) && strings.HasPrefix(text, "in expansion") {
 						last.File, last.Line = path.Clean(m[1]), n
@@ -142,10 +147,17 @@ func ParseMessages(log string) []Message {
 		}
 		// Source lines, carets, fix-it hints.
 		if last != nil && pending == "" {
-			last.Raw += raw
+			last.more(raw)
 		}
 	}
 	return list
+}
+
+// more adds lines that belong to m, as long as somebody may read them.
+func (m *Message) more(raw string) {
+	if len(m.Raw) < maxRaw {
+		m.Raw += raw
+	}
 }
 
 type place struct {

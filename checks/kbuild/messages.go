@@ -3,6 +3,7 @@ package kbuild
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,6 +42,10 @@ func (Messages) Run(ctx context.Context, b *checks.Built) (*checks.Result, error
 			return nil, err
 		}
 		messages := ParseMessages(u.Log)
+		if len(messages) > maxMessages {
+			res.Notes = append(res.Notes, fmt.Sprintf("%s: only the first %d of %d messages are compared", u.Source, maxMessages, len(messages)))
+			messages = messages[:maxMessages]
+		}
 		reason := strings.TrimPrefix(u.Err, atBase)
 		if reason != "" && reason != removed && reason != notThere && !hasError(messages) {
 			messages = append(messages, Message{Error: true, File: u.Source, Text: reason, Raw: reason + "\n"})
@@ -93,6 +98,8 @@ func finding(b *checks.Built, u checks.Unit, m Message, sources *sourceFiles) ch
 const (
 	maxTitle = 300
 	maxRaw   = 4000
+
+	maxMessages = 1000 // of one unit
 )
 
 // clean makes foreign text fit to be shown: at most max bytes of valid UTF-8, and

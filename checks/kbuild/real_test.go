@@ -18,17 +18,16 @@ import (
 	"uabot/internal/testenv"
 )
 
-// common and x86 are the built-in lines and target that the tests build with.
-var (
-	common = []string{
-		"KASAN=n", "KCSAN=n", "KMSAN=n", "KCOV=n", "GCOV_KERNEL=n", "UBSAN=n",
-		"GCC_PLUGINS=n", "WERROR=n", "TRACE_BRANCH_PROFILING=n", "PROFILE_ALL_BRANCHES=n",
-		"BRANCH_PROFILE_NONE=y", "MODVERSIONS=n", "DEBUG_INFO_BTF=n",
-		"DEBUG_INFO_NONE=n", "DEBUG_INFO_DWARF4=y", "DEBUG_INFO_SPLIT=n", "DEBUG_INFO_REDUCED=n",
-		"DEBUG_INFO_COMPRESSED_NONE=y", "COMPILE_TEST=y",
+// x86 is the built-in x86-64 target.
+func x86(t *testing.T) config.Target {
+	t.Helper()
+	target := config.Default().Targets[0]
+	target.Common = config.Default().Common
+	if target.Name != "x86-64" {
+		t.Fatalf("the first target is %s", target.Name)
 	}
-	x86 = config.Target{Name: "x86-64", Arch: "x86", Config: []string{"64BIT=y"}, Package: "gcc", Common: common}
-)
+	return target
+}
 
 // scene is a kernel tree, a copy of it whose files are hard links, and a bare
 // repository that borrows the tree's objects and has the commits of the test.
@@ -39,8 +38,8 @@ type scene struct {
 	git     string
 }
 
-// newScene builds in the test cache, so that a prepared base is shared between
-// test runs.
+// newScene builds in the cache of `uabot review`: a base that a review has prepared
+// serves here.
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	kernel := testenv.Kernel(t)
@@ -59,7 +58,7 @@ func newScene(t *testing.T) *scene {
 	}
 	t.Cleanup(func() { os.RemoveAll(work) })
 	s := &scene{
-		builder: &Builder{Cache: filepath.Join(testenv.Cache(t), "test-builds"), Runner: runner, Jobs: 2},
+		builder: &Builder{Cache: filepath.Join(testenv.Cache(t), "bases"), Runner: runner, Jobs: 2},
 		dir:     filepath.Join(work, "tree"),
 		git:     filepath.Join(work, "git"),
 	}
@@ -142,7 +141,7 @@ func (s *scene) open(t *testing.T, ctx context.Context, target config.Target) *B
 func TestKernelBeforeAndAfter(t *testing.T) {
 	s := newScene(t)
 	ctx := t.Context()
-	base := s.open(t, ctx, x86)
+	base := s.open(t, ctx, x86(t))
 	tip := s.commit(t,
 		"fs/select.c", "static int do_poll(", "static int unused_one;\nstatic int do_poll(",
 		"fs/eventfd.c", "struct eventfd_ctx {", "struct eventfd_ctx {\n\tno_such_type x;",
@@ -229,7 +228,7 @@ func TestKernelHeader(t *testing.T) {
 		again = again || strings.Contains(what, "preparing again")
 	}
 	ctx := t.Context()
-	base := s.open(t, ctx, x86)
+	base := s.open(t, ctx, x86(t))
 	tip := s.commit(t, "include/linux/uaccess.h",
 		"static inline unsigned long user_access_save(void) { return 0UL; }", "static inline unsigned long user_access_save(void) { return 0; }")
 	plan, err := base.Plan(ctx, tip)

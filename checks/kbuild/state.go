@@ -244,7 +244,7 @@ func (p *Base) replay(ctx context.Context, m mounts, k *kit, shared []sandbox.Bi
 	if err != nil {
 		return record{}, err
 	}
-	rec := record{Log: strings.ReplaceAll(string(res.Stdout), m.src+"/", "")}
+	rec := record{Log: bounded(strings.ReplaceAll(string(res.Stdout), m.src+"/", ""))}
 	if res.Exit != 0 {
 		rec.Err = firstError(rec.Log)
 		if rec.Err == "" {

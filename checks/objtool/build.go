@@ -56,6 +56,9 @@ func (c *Check) build(ctx context.Context) (string, error) {
 		return fail(err)
 	}
 	defer os.RemoveAll(tmp)
+	if err := os.Mkdir(filepath.Join(tmp, "tools"), 0o755); err != nil {
+		return fail(err)
+	}
 	src, out := sandbox.Bind{Host: c.Source, At: "/src"}, sandbox.Bind{Host: tmp, At: "/out", Writable: true}
 	// As the kernel's Makefile does it; ARCH picks the instruction decoder.
 	res, err := c.Runner.Run(ctx, sandbox.Command{
@@ -75,7 +78,7 @@ func (c *Check) build(ctx context.Context) (string, error) {
 		if strings.Contains(text, "elf.h: No such file") {
 			return fail(fmt.Errorf("libelf is missing (apt install libelf-dev)"))
 		}
-		return fail(fmt.Errorf("make: exit status %d\n%s", res.Exit, lastLine(text)))
+		return fail(fmt.Errorf("make: exit status %d: %s", res.Exit, lastLine(text)))
 	}
 	if err := os.Rename(made, tool); err != nil {
 		return fail(err)

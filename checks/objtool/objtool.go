@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -99,13 +100,15 @@ func (c *Check) Run(ctx context.Context, b *checks.Built) (*checks.Result, error
 		if err != nil {
 			res.Notes = append(res.Notes, fmt.Sprintf("objtool's warnings on %s have no lines: %v", u.Object, err))
 			o = &object0
+		} else if o.lines == nil || len(o.lines.units) == 0 {
+			res.Notes = append(res.Notes, fmt.Sprintf("objtool's warnings on %s have no lines: it was built without debug information", u.Object))
 		}
 		for _, w := range warnings {
 			f := newPlacer(b, u, o).finding(w)
 			if id := f.Identity(); !seen[id] {
 				seen[id] = true
 				res.Findings = append(res.Findings, f)
-				if f.Rule != Rule && len(res.Notes) == 0 {
+				if f.Rule != Rule && !slices.Contains(res.Notes, LimitNote) {
 					res.Notes = append(res.Notes, LimitNote)
 				}
 			}
