@@ -303,12 +303,12 @@ func (r *Relevance) isPath(file string) bool {
 	return false
 }
 
-// isSource reports whether a file holds code: prose that names a symbol changes
-// nothing.
+// isSource reports whether a file holds code of the kernel: prose and test programs
+// that name a symbol change nothing.
 func isSource(file string) bool {
 	switch path.Ext(file) {
 	case ".c", ".h", ".S", ".s", ".rs", ".inc", ".tbl", ".cc", ".cpp":
-		return !strings.HasPrefix(file, "Documentation/")
+		return !strings.HasPrefix(file, "Documentation/") && !strings.HasPrefix(file, "tools/")
 	}
 	return false
 }

@@ -35,6 +35,7 @@ func TestRelevance(t *testing.T) {
 		{"a driver that goes away", "diff --git a/x.c b/x.c\ndeleted file mode 100644\n--- a/x.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-\tcopy_to_user(a, b, c);\n", NoTier, ""},
 		{"a comment", hunk("fs/x.c", "", " /*\n- * calls old()\n+ * calls copy_to_user()\n"), NoTier, ""},
 		{"prose", hunk("Documentation/x.rst", "", changed+"Use get_user().\n"), NoTier, ""},
+		{"a test program", hunk("tools/testing/selftests/x.c", "", changed+"copy_to_user(a, b, c);\n"), NoTier, ""},
 		{"code behind a comment", hunk("fs/x.c", "", changed+"/* now */ put_user(a, b);\n"), Accesses, "put_user in changed lines of fs/x.c"},
 	} {
 		m, err := Parse([]byte("From: a@x\nSubject: [PATCH] x\nMessage-ID: <a@x>\n\nThis is about get_user() and copy_to_user().\n---\n" + test.diff))
