@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Callees says what may be called inside of a window on one architecture.
@@ -74,14 +75,19 @@ var archSafe = map[string][]string{
 // SafeCallees is the built-in table for the kernel architecture arch (its directory
 // under arch/: "x86", "powerpc" …).
 func SafeCallees(arch string) *Callees {
-	c := &Callees{objtool: map[string]bool{}, arch: archSafe[arch]}
+	return &Callees{objtool: builtinSafe(), arch: archSafe[arch]}
+}
+
+// builtinSafe is objtoolSafe spelled out. It is shared: not to be changed.
+var builtinSafe = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
 	for _, pattern := range objtoolSafe {
 		for _, name := range braces(pattern) {
-			c.objtool[name] = true
+			names[name] = true
 		}
 	}
-	return c
-}
+	return names
+})
 
 // ErrNoSafeList says that a check.c does not hold the list that objtool reads.
 var ErrNoSafeList = errors.New("no uaccess_safe_builtin in objtool's check.c")

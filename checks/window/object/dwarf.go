@@ -222,13 +222,14 @@ func (u *unit) openSplit() {
 		filepath.Join(u.o.options.Output, u.o.inTree(join(u.dir, u.dwoName))),
 		join(u.dir, u.dwoName),
 	} {
-		data, err := readFile(p)
+		b, err := readFile(p)
 		if err != nil {
 			continue
 		}
-		if f, err := readELF(data); err == nil && f.machine == u.o.machine && u.goOverTo(f) {
-			return
+		if f, err := readELF(b.Bytes()); err == nil && f.machine == u.o.machine && u.goOverTo(f) {
+			return // b is in use as long as the object
 		}
+		buffers.Put(b)
 	}
 }
 

@@ -21,10 +21,12 @@
 package object
 
 import (
+	"bytes"
 	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"uabot/checks/window"
 	"uabot/checks/window/object/isa"
@@ -114,9 +116,18 @@ func open(path string, data []byte, options Options) (*object, error) {
 	return o, nil
 }
 
-// readFile reads an object file of a sane size.
-func readFile(path string) ([]byte, error) {
-	s, err := os.Stat(path)
+// buffers hold the contents of files that were read: objects are large, and all the
+// same to the garbage collector as what is to be kept of them.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// readFile reads an object file of a sane size into a buffer of buffers.
+func readFile(path string) (*bytes.Buffer, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +137,14 @@ func readFile(path string) ([]byte, error) {
 	case s.Size() > maxSize:
 		return nil, fmt.Errorf("%s: %w", path, ErrTooLarge)
 	}
-	return os.ReadFile(path)
+	b := buffers.Get().(*bytes.Buffer)
+	b.Reset()
+	b.Grow(int(s.Size()) + bytes.MinRead)
+	if _, err := b.ReadFrom(f); err != nil {
+		buffers.Put(b)
+		return nil, err
+	}
+	return b, nil
 }
 
 func (o *object) debugInfo() *debugInfo {

@@ -26,12 +26,21 @@ type Report struct {
 // ErrBroken, ErrTooLarge, ErrUnsupported, or what the file system says; a finding is
 // none.
 func Check(path string, options Options) (*Report, error) {
-	data, err := readFile(path)
+	b, err := readFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("checking an object: %w", err)
 	}
-	return CheckBytes(path, data, options)
+	// Nothing of a report points into the object.
+	defer func() {
+		if b.Cap() <= maxKept {
+			buffers.Put(b)
+		}
+	}()
+	return CheckBytes(path, b.Bytes(), options)
 }
+
+// maxKept bounds the buffers that are used again.
+const maxKept = 16 << 20
 
 // CheckBytes is Check for an object that was read already; path names it.
 func CheckBytes(path string, data []byte, options Options) (*Report, error) {
