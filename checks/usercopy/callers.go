@@ -1,7 +1,6 @@
 package usercopy
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -37,10 +36,11 @@ func (p place) checked() string {
 	return "calls it; has no range check of its own"
 }
 
-// Grep searches the checked-out tree of a git work tree: the files that contain word.
+// Grep searches the tree below root, whether or not git knows it, for the C files
+// that contain a word. Symbolic links are not followed.
 func Grep(root string) func(ctx context.Context, word string) ([]string, error) {
 	return func(ctx context.Context, word string) ([]string, error) {
-		cmd := exec.CommandContext(ctx, "git", "-C", root, "grep", "-lwF", "-e", word, "--", "*.c", "*.h")
+		cmd := exec.CommandContext(ctx, "git", "-C", root, "grep", "--no-index", "-lzwF", "-e", word, "--", "*.c", "*.h")
 		out, err := cmd.Output()
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && exit.ExitCode() == 1 { // nothing found
@@ -49,7 +49,7 @@ func Grep(root string) func(ctx context.Context, word string) ([]string, error) 
 		if err != nil {
 			return nil, fmt.Errorf("searching %s for %q: %w", root, word, err)
 		}
-		return strings.Fields(string(bytes.TrimSpace(out))), nil
+		return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 }), nil
 	}
 }
 

@@ -176,6 +176,9 @@ func declarators(decl []csource.Token) []string {
 	}
 	for i, t := range decl {
 		switch {
+		case t.Is("[") && at(decl, i+1).Is("]"): // takes no room in the structure
+			last, done = "", true
+			depth++
 		case t.Is("[") || t.Is("("):
 			// int (*f)(…): the name stands inside the first parentheses
 			// and an attribute with arguments is not the name
@@ -314,7 +317,7 @@ func fieldsOf(st *dwarf.StructType) (members, holes []string) {
 			names, _ := fieldsOf(inner)
 			members = append(members, strings.Join(names, "|"))
 		}
-		if f.Name != "" {
+		if f.Name != "" && (size > 0 || f.BitSize > 0) { // no flexible array
 			members = append(members, f.Name)
 			last = f.Name
 		}

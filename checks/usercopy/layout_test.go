@@ -18,7 +18,8 @@ const layouts = `
 struct even { int fd; short events, revents; };
 struct holed { char kind; int len; char tail; };
 struct nested { struct holed in; unsigned char a : 3, b : 5; union { int i; long l; }; struct { int x; int y[2]; }; int (*call)(int); };
-struct even e; struct holed h; struct nested n;
+struct open { int n; char rest[]; };
+struct even e; struct open o; struct holed h; struct nested n;
 `
 
 // What the compiler laid out is what a reader is told.
@@ -50,6 +51,9 @@ func TestLayoutFromObject(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
+	if l := v.layout(s, "open"); l == nil || !slices.Equal(l.members, []string{"n"}) {
+		t.Errorf("open: %+v", l)
+	}
 	l := v.layout(s, "nested")
 	if l == nil {
 		t.Fatal("no layout of nested")
@@ -66,7 +70,7 @@ func TestLayoutFromObject(t *testing.T) {
 func TestMembersFromText(t *testing.T) {
 	f := csource.Parse([]byte(layouts + "struct odd { int a __aligned(8); struct list_head *next, **prev; u8 pad[3]; void *buf __counted_by(n); } __packed;"))
 	want := map[string]string{
-		"even": "fd events revents", "holed": "kind len tail", "nested": "in a b i|l x y call", "odd": "a next prev pad buf",
+		"even": "fd events revents", "holed": "kind len tail", "nested": "in a b i|l x y call", "odd": "a next prev pad buf", "open": "n",
 	}
 	for _, s := range f.Structs {
 		if got := strings.Join(memberNames(s.Body), " "); got != want[s.Name] {

@@ -182,13 +182,13 @@ func accessOKArithmetic(_ *view, s *source) []hit {
 func unboundedOperands(r region, c csource.Call) []string {
 	size := csource.Bare(c.Args[1])
 	depth, arithmetic := 0, false
-	for _, t := range size {
+	for i, t := range size {
 		switch {
 		case t.Is("(") || t.Is("["):
 			depth++
 		case t.Is(")") || t.Is("]"):
 			depth--
-		case depth == 0 && (t.Is("*") || t.Is("+") || t.Is("<<")):
+		case depth == 0 && i > 0 && (t.Is("*") || t.Is("+") || t.Is("<<")): // not a unary one
 			arithmetic = true
 		}
 	}

@@ -15,9 +15,11 @@
 package usercopy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,13 +48,25 @@ type Change struct {
 	Built []*checks.Built
 }
 
-// Dir reads the tree below root.
+// Dir reads the tree below root. A symbolic link that leads out of it is as good as
+// missing: what stands there is not the change's, and not for its readers.
 func Dir(root string) Reader {
 	return func(path string) ([]byte, error) {
 		if !filepath.IsLocal(path) {
-			return nil, fmt.Errorf("path %q leaves the tree: %w", path, fs.ErrNotExist)
+			return nil, fmt.Errorf("%q leads out of the tree: %w", path, fs.ErrNotExist)
 		}
-		return os.ReadFile(filepath.Join(root, path))
+		f, err := os.OpenInRoot(root, path)
+		if err != nil {
+			if st, at := os.Lstat(filepath.Join(root, path)); at == nil && st.Mode().Type() == fs.ModeSymlink {
+				return nil, fmt.Errorf("%w (%w)", fs.ErrNotExist, err)
+			}
+			return nil, err
+		}
+		defer f.Close()
+		if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is no regular file: %w", path, cmp.Or(err, fs.ErrNotExist))
+		}
+		return io.ReadAll(f)
 	}
 }
 

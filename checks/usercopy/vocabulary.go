@@ -99,9 +99,8 @@ func checksRange(tokens []csource.Token) bool {
 // unsafeAccess are the accesses that belong inside a window.
 var unsafeAccess = regexp.MustCompile(`^(?:arch_)?unsafe_(?:(?:get|put)_user|copy_(?:to|from)_user|(?:get|put)_compat_sigset|try_cmpxchg_user|atomic_store_release_user)$`)
 
-// putCall and getCall move one value.
+// putCall writes one value.
 var putCall = regexp.MustCompile(`^(?:__|unsafe_|arch_unsafe_)?put_user(?:_inline)?$`)
-var getCall = regexp.MustCompile(`^(?:__|unsafe_|arch_unsafe_)?get_user(?:_inline)?$`)
 
 // anyAccess is any helper that reads or writes user memory.
 var anyAccess = regexp.MustCompile(`^(?:__|_|raw_|unsafe_|arch_unsafe_)*(?:get_user|put_user|copy_(?:to|from|in)_user\w*|copy_struct_from_user|copy_(?:to|from)_iter\w*|clear_user|strncpy_from_user|strnlen_user|(?:get|put)_compat_sigset|try_cmpxchg_user|atomic_store_release_user)$`)
