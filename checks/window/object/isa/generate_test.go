@@ -17,7 +17,7 @@ func generated(t *testing.T, m *machine, gcc string) []string {
 	t.Helper()
 	dir := t.TempDir()
 	var objects []string
-	functions := 100 // gcc needs 2 s for each file of them
+	functions := 100                   // gcc needs 2 s for each file of them
 	if len(m.cflags) > 0 && !m.thumb { // no libraries beside it
 		functions = 300
 	}
