@@ -304,7 +304,7 @@ var x86Far = regexp.MustCompile(`\bl(call|jmp)[wl]? `)
 // code, and the kernel objects below UABOT_OBJECTS if it is set.
 func TestAgainstObjdump(t *testing.T) {
 	testenv.NotShort(t)
-	total := 0
+	total, ran := 0, 0
 	kernel := kernelObjects(t)
 	for i := range machines {
 		m := &machines[i]
@@ -322,6 +322,7 @@ func TestAgainstObjdump(t *testing.T) {
 				list(t, m, tools[0], args, func(r *run) { c.compare(m, r) })
 			}
 			total += c.insns
+			ran++
 			t.Logf("%s: %d files, %d instructions, %d bytes, %d not sequential, %d of them with a target, %d windows: %d differ",
 				m.name, len(files), c.insns, c.bytesTotal, c.branches, c.targets, c.windows, c.differ)
 			if c.insns < m.minimum {
@@ -329,7 +330,7 @@ func TestAgainstObjdump(t *testing.T) {
 			}
 		})
 	}
-	if t.Failed() || total == 0 {
+	if ran < len(machines) { // some were not asked for, or have no tools
 		return
 	}
 	t.Logf("all: %d instructions", total)
