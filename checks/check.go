@@ -46,7 +46,7 @@ type Unit struct {
 	Source  string // "sound/core/pcm_native.c", relative to Built.Source
 	Object  string // "sound/core/pcm_native.o", relative to Built.Output
 	Err     string // why it could not be compiled; empty when it was
-	Log     string // what compiler and sparse printed
+	Log     string // what compiler and sparse printed; for a unit that fails with patches, behind it what they printed at the base
 	Dump    string // gcc's control-flow dump, relative to Built.Output; empty when none was made
 	Overlay string // the same with uaccess primitives replaced by marker calls
 }

@@ -180,6 +180,21 @@ func TestBeforeAndAfter(t *testing.T) {
 	})
 }
 
+// A unit that fails does not make the warnings that it had disappear.
+func TestFailureMendsNothing(t *testing.T) {
+	s := newSmall(t, true)
+	base := s.open(t, t.Context(), smallTarget)
+	before, err := base.Build(t.Context(), []string{"a/warned.c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := buildState(t, base, s.commit(t, "a/warned.c", "int x;", "int x = y;"), "a/warned.c")
+	old, now := newFindings(t, after, before), newFindings(t, before, after)
+	if len(old) != 0 || len(now) != 1 || now[0].Rule != CompilerError || !strings.HasPrefix(now[0].Evidence[0].Text, "a/warned.c:3:") {
+		t.Errorf("gone %+v\nnew %+v", old, now)
+	}
+}
+
 // Changes that the base's commands do not do for go through make, and give what a
 // build from nothing gives.
 func TestRemake(t *testing.T) {

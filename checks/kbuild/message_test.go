@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"uabot/checks"
 )
@@ -175,7 +176,7 @@ func TestMessagesCheck(t *testing.T) {
 	}
 	// Terminal escapes and a flood of text are made harmless.
 	flood := run("", "", checks.Unit{Source: "a/b.c", Log: "a/b.c:1:1: warning: \x1b[31mred\x9b " + strings.Repeat("x", 10000) + "\n"})
-	if len(flood) != 1 || strings.ContainsAny(flood[0].Title+flood[0].Evidence[0].Text, "\x1b\x9b") || len(flood[0].Title) > maxTitle+10 || len(flood[0].Evidence[0].Text) > maxRaw+10 {
+	if len(flood) != 1 || strings.ContainsRune(flood[0].Title+flood[0].Evidence[0].Text, '\x1b') || !utf8.ValidString(flood[0].Title) || len(flood[0].Title) > maxTitle+10 || len(flood[0].Evidence[0].Text) > maxRaw+10 {
 		t.Errorf("%+v", flood)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // remake compiles units of a state with make, in a copy of the base's prepared
 // output directory: what cannot be replayed, because the patches change what the
 // base's commands and generated files are made from, or a unit is new.
-func (p *Base) remake(ctx context.Context, m mounts, k *kit, output string, state Tree, changed []change, units []string) (map[string]record, error) {
+func (p *Base) remake(ctx context.Context, k *kit, output string, state Tree, changed []change, units []string) (map[string]record, error) {
 	p.b.progress(p.target, "preparing again for %s: the commands of the base do not do", count(len(units), "object"))
 	// Make works in a directory of its own: in output the generated files are the
 	// base's. What it made is moved there afterwards.
@@ -27,7 +27,7 @@ func (p *Base) remake(ctx context.Context, m mounts, k *kit, output string, stat
 	if err := copyTree(ctx, p.out(), work); err != nil {
 		return nil, err
 	}
-	m = p.mount(state.Dir, work, k)
+	m := p.mount(state.Dir, work, k)
 	// Older than every changed file and, where the tree was checked out before
 	// the patches were applied to it, not older than the others: then make does
 	// again what the changes ask for and no more.

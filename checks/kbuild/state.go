@@ -78,7 +78,7 @@ func (p *Base) BuildState(ctx context.Context, state Tree, units []string, outpu
 		p.keepState(m, output, changed, source, rec)
 	}
 	if len(remake) > 0 {
-		made, err := p.remake(ctx, m, k, output, state, changed, remake)
+		made, err := p.remake(ctx, k, output, state, changed, remake)
 		if err != nil {
 			return fail(err)
 		}
@@ -89,6 +89,11 @@ func (p *Base) BuildState(ctx context.Context, state Tree, units []string, outpu
 	built := &checks.Built{Target: p.target, Source: state.Dir, Output: output, SourceAs: m.src, OutputAs: m.out}
 	for _, source := range units {
 		rec := records[source]
+		if base, ok := p.record(source, k); ok && base.Err == "" && rec.Err != "" && rec.Err != removed {
+			// What sparse says of it is not known now, nor all that the compiler
+			// would. Without the base's messages those would seem to be mended.
+			rec.Log += base.Log
+		}
 		built.Units = append(built.Units, unitOf(output, source, rec.Err, rec.Log))
 	}
 	return built, nil

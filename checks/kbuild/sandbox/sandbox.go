@@ -263,9 +263,7 @@ func visiblePath(path string, tools []string) string {
 			}
 		}
 	}
-	for _, dir := range []string{"/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"} {
-		keep = append(keep, dir)
-	}
+	keep = append(keep, "/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin")
 	seen := map[string]bool{}
 	var list []string
 	for _, dir := range keep {

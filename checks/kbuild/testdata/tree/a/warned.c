@@ -1,0 +1,5 @@
+int warned(void)
+{
+	int x;
+	return 1;
+}
