@@ -234,7 +234,13 @@ func (p *Base) configure(ctx context.Context, m mounts, k *kit, output string) (
 	if _, err := p.b.run(ctx, "make allmodconfig", p.make(ctx, m, k, "-s", "KCONFIG_ALLCONFIG="+m.out+"/"+name, "allmodconfig")); err != nil {
 		return nil, err
 	}
-	dotconfig, err := os.ReadFile(filepath.Join(output, ".config"))
+	// Kconfig files of a series may run commands: .config may be a link out of here.
+	inside, err := os.OpenRoot(output)
+	if err != nil {
+		return nil, err
+	}
+	defer inside.Close()
+	dotconfig, err := inside.ReadFile(".config")
 	if err != nil {
 		return nil, err
 	}

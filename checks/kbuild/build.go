@@ -156,6 +156,12 @@ func (p *Base) makeUnits(ctx context.Context, m mounts, k *kit, output string, u
 	if err != nil {
 		return nil, fmt.Errorf("make: %w", err)
 	}
+	if output != p.out() {
+		// A patched Makefile may have done anything to its output.
+		if err := removeLinks(output); err != nil {
+			return nil, err
+		}
+	}
 	text := strings.ReplaceAll(string(res.Stdout), m.src+"/", "")
 	logs, failed := splitMake(text)
 	made := map[string]record{}

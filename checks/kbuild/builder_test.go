@@ -224,6 +224,29 @@ func TestRemake(t *testing.T) {
 	})
 }
 
+// A Makefile that a series changes runs what it likes in the sandbox. Links that it
+// leaves for what we read afterwards do not lead to our files.
+func TestLinksInOutput(t *testing.T) {
+	s := newSmall(t, true)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("a/one.c:1:1: warning: s3cret\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	base := s.open(t, t.Context(), smallTarget)
+	if _, err := base.Build(t.Context(), []string{"a/one.c", "a/two.c"}); err != nil {
+		t.Fatal(err)
+	}
+	const check = "$(CHECK) $(CHECKFLAGS) $(flags) $(src)/$(@:.o=.c)"
+	tip := s.commit(t, "Makefile", check, check+"; ln -sf "+secret+" a/.one.o.uabot-sparse; ln -sf "+secret+" a/.one.o.uabot.cfg; ln -sf "+secret+" a/two.o")
+	after := buildState(t, base, tip, "a/one.c", "a/two.c")
+	if u := after.Units[0]; u.Err != "" || strings.Contains(u.Log, "s3cret") || u.Dump != "" {
+		t.Errorf("%+v", u)
+	}
+	if u := after.Units[1]; u.Err == "" || strings.Contains(u.Log, "s3cret") || exists(filepath.Join(after.Output, u.Object)) {
+		t.Errorf("%+v", u)
+	}
+}
+
 // A file that is new has no command at the base; what the base cannot build because
 // it is not there is no failure.
 func TestNewAndRemovedUnits(t *testing.T) {

@@ -82,6 +82,21 @@ func filesOf(output, object string) (names []string) {
 	return names
 }
 
+// removeLinks removes from a directory all that is neither a directory nor a plain
+// file: a symbolic link made inside of a sandbox points to our files outside of it.
+func removeLinks(dir string) error {
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Type().IsRegular() {
+			return err
+		}
+		return os.Remove(file)
+	})
+	if err != nil {
+		return fmt.Errorf("clearing %s of links: %w", dir, err)
+	}
+	return nil
+}
+
 // copyTree copies a directory, sharing blocks where the file system can.
 func copyTree(ctx context.Context, from, to string) error {
 	out, err := exec.CommandContext(ctx, "cp", "-a", "--reflink=auto", "--", from, to).CombinedOutput()
