@@ -96,7 +96,7 @@ func missingOnArch(v *view) []hit {
 				if len(missing) == 0 {
 					continue
 				}
-				hits = append(hits, hit{rule: "missing-on-arch", src: p.patched, fn: r.name, line: c.Line, detail: c.Name + ": " + strings.Join(missing, " "),
+				hits = append(hits, hit{rule: "missing-on-arch", src: p.patched, fn: r.name, line: c.Line, detail: c.Name,
 					title:   fmt.Sprintf("%s() does not exist on %s", c.Name, strings.Join(missing, ", ")),
 					note:    "The architecture defines the family it belongs to, which hides the generic fallback, and not this one. Where this file is compiled for it, the build fails.",
 					witness: checks.Witness{p.patched.step(c.Line, "")}})

@@ -25,8 +25,8 @@ func unwrappedGoto(_ *view, s *source) []hit {
 			continue
 		}
 		hits = append(hits, hit{rule: "unwrapped-goto", src: s, fn: r.name, line: r.line, detail: r.name,
-			title: fmt.Sprintf("the macro %s() is a bare `if (…) goto`", r.name),
-			note:  "`if (x) MACRO(…); else …` takes the else for the macro's own if. `do { … } while (0)` keeps it together.",
+			title: fmt.Sprintf("the macro %s() is a bare `if (...) goto`", r.name),
+			note:  "`if (x) MACRO(...); else ...` takes the else for the macro's own if. `do { ... } while (0)` keeps it together.",
 			lines: lineRange(r.line, r.end)})
 	}
 	return hits

@@ -43,8 +43,8 @@ func uncheckedOpener(v *view) []hit {
 			}
 		}
 		slices.Sort(faults)
-		h.detail = strings.Join(faults, ", ")
-		h.title = fmt.Sprintf("the new helper %s() opens a window: %s", name, h.detail)
+		h.detail = name
+		h.title = fmt.Sprintf("the new helper %s() opens a window: %s", name, strings.Join(faults, "; "))
 		h.note = "Every other begin checks the range and must be checked itself, so that no access can come without. A helper that trusts its callers makes each of them part of the check, also where the window itself is a no-op."
 		hits = append(hits, *h)
 	}

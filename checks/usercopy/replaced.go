@@ -129,8 +129,8 @@ func hardenedBypass(v *view, p *pair) []hit {
 		return nil
 	}
 	slices.Sort(details)
-	return []hit{{rule: "hardened-usercopy-bypass", src: p.patched, fn: "", line: first.line, detail: strings.Join(details, ", "),
-		title:   fmt.Sprintf("the copies of %s are no longer checked by hardened usercopy", p.patched.path),
+	return []hit{{rule: "hardened-usercopy-bypass", src: p.patched, fn: "", line: first.line, detail: "check_copy_size",
+		title:   "no longer checked by hardened usercopy: " + strings.Join(details, ", "),
 		note:    "The versions without check_copy_size() skip the check of the kernel object's bounds (CONFIG_HARDENED_USERCOPY) and of its compile-time size, for every caller. Allowed where the caller is known to stay in bounds, but the usercopy maintainers want to agree. Used by " + strings.Join(callers, "; ") + ".",
 		witness: witness}}
 }

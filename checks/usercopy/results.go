@@ -25,9 +25,9 @@ func bytesReturned(v *view, s *source) []hit {
 				continue
 			}
 			hits = append(hits, hit{rule: "bytes-returned", src: s, fn: r.name, line: c.Line,
-				detail: csource.Text(r.body[c.At : c.End+1]),
-				title:  fmt.Sprintf("%s() hands on the bytes that %s() left, not an error", r.name, c.Name),
-				note:   fmt.Sprintf("%s() returns how many bytes were not copied: a caller that expects 0 or a negative error takes that for success. Usual: `if (%s(…)) return -EFAULT;`.", c.Name, c.Name),
+				detail: strings.TrimPrefix(strings.TrimLeft(c.Name, "_"), "raw_") + csource.Text(r.body[c.At+1:c.End+1]),
+				title:  fmt.Sprintf("%s() returns how many bytes %s() left, not an error", r.name, c.Name),
+				note:   fmt.Sprintf("%s() returns how many bytes were not copied: a caller that expects 0 or a negative error takes that for success. Usual: `if (%s(...)) return -EFAULT;`.", c.Name, c.Name),
 				lines:  span(r.body, c)})
 		}
 	}

@@ -42,7 +42,8 @@ func (t tree) search(_ context.Context, word string) ([]string, error) {
 // is touched.
 func change(base, patched tree) Change {
 	c := Change{Base: base.read, Patched: patched.read, Search: patched.search}
-	for name, text := range patched {
+	for _, name := range slices.Sorted(maps.Keys(patched)) {
+		text := patched[name]
 		if was, ok := base[name]; !ok || was != text {
 			c.Files = append(c.Files, &gitdiff.File{OldName: name, NewName: name})
 		}
@@ -131,7 +132,35 @@ func TestRules(t *testing.T) {
 func describe(found []checks.Finding) string {
 	var b strings.Builder
 	for _, f := range found {
-		fmt.Fprintf(&b, "%s %s:%d %s | %s\n", f.Rule, f.File, f.Line, f.Function, f.Detail)
+		fmt.Fprintf(&b, "%s %s:%d %s | %s\n", f.Rule, f.File, f.Line, f.Function, f.Title)
 	}
 	return b.String()
+}
+
+// A finding keeps its identity from patch to patch of a series, whatever later
+// patches add to it: it is neither healed nor new because it grew.
+func TestIdentityAcrossPatches(t *testing.T) {
+	const opener = "#define __user_read_access_begin(a, b) stac()\n"
+	copies := func(in, out string) string {
+		return "int get(void *k, void __user *u, long n)\n{\n\treturn " + in + "(k, u, n);\n}\n\nint put(void __user *u, void *k, long n)\n{\n\treturn " + out + "(u, k, n);\n}\n"
+	}
+	base := tree{"lib/x.c": copies("copy_from_user", "copy_to_user"), "arch/x86/include/asm/uaccess.h": "", "arch/arm64/include/asm/uaccess.h": ""}
+	first := tree{"lib/x.c": copies("_copy_from_user", "copy_to_user"), "arch/x86/include/asm/uaccess.h": opener, "arch/arm64/include/asm/uaccess.h": ""}
+	second := tree{"lib/x.c": copies("_copy_from_user", "_copy_to_user"), "arch/x86/include/asm/uaccess.h": opener, "arch/arm64/include/asm/uaccess.h": opener}
+	ids := func(patched tree, files ...[]*gitdiff.File) (list []string) {
+		found, err := Check(context.Background(), Change{Base: base.read, Patched: patched.read, Files: slices.Concat(files...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range found {
+			list = append(list, found[i].Identity())
+		}
+		slices.Sort(list)
+		return list
+	}
+	one, two := change(base, first).Files, change(first, second).Files
+	a, b := ids(first, one), ids(second, one, two)
+	if len(a) != 2 || !slices.Equal(a, b) {
+		t.Errorf("after one patch %v, after two %v", a, b)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -98,7 +97,9 @@ type view struct {
 
 func newView(ctx context.Context, c Change) (*view, error) {
 	v := &view{Change: c, ctx: ctx, layouts: map[string]*layout{}, read: map[string]*source{}}
-	seen := map[string]bool{}
+	// In order of appearance: a finding that spans files stands in the file that a
+	// series touches first, whatever its later patches add.
+	var names []string
 	renamed := map[string]string{} // new name → the name in the base
 	for _, f := range c.Files {
 		if f.IsRename {
@@ -109,12 +110,12 @@ func newView(ctx context.Context, c Change) (*view, error) {
 			renamed[f.NewName] = from
 		}
 		name := cmp.Or(f.NewName, f.OldName)
-		if name == "" || f.IsBinary || !judged(name) || seen[name] {
+		if name == "" || f.IsBinary || !judged(name) || slices.Contains(names, name) {
 			continue
 		}
-		seen[name] = true
+		names = append(names, name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(seen)) {
+	for _, name := range names {
 		base, err := load(c.Base, cmp.Or(renamed[name], name))
 		if err != nil {
 			return nil, fmt.Errorf("reading %s of the base: %w", name, err)

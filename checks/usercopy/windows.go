@@ -25,7 +25,7 @@ func callInArgument(v *view, s *source) []hit {
 				hits = append(hits, hit{rule: "call-in-argument", src: s, fn: r.name, line: inner.Line,
 					detail: inner.Name + " in " + c.Name,
 					title:  fmt.Sprintf("%s() is called in an argument of %s(), with the window open", inner.Name, c.Name),
-					note:   fmt.Sprintf("Whether it is a real call is for the compiler to say. A variable set before the window opens does not depend on that: `v = %s(…);`.", inner.Name),
+					note:   fmt.Sprintf("Whether it is a real call is for the compiler to say. A variable set before the window opens does not depend on that: `v = %s(...);`.", inner.Name),
 					lines:  span(r.body, c)})
 			}
 		}

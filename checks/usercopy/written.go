@@ -74,8 +74,8 @@ func writesMoreBack(v *view, p *pair) []hit {
 			slices.Sort(was)
 			was = slices.Compact(was)
 			hits = append(hits, hit{rule: "writes-more-back", src: p.patched, fn: t.patched.name, line: c.Line,
-				detail:  "struct " + tag + ": " + strings.Join(extra, " "),
-				title:   fmt.Sprintf("%s() now writes back all of struct %s; before only %s: new %s", c.Name, tag, strings.Join(was, ", "), strings.Join(extra, ", ")),
+				detail:  "struct " + tag,
+				title:   fmt.Sprintf("%s() writes %s of struct %s back too; before only %s", c.Name, strings.Join(extra, ", "), tag, strings.Join(was, ", ")),
 				note:    filledFrom(t.patched, c) + " " + l.sentence() + " Another thread of the process may have changed the other members meanwhile; they are overwritten now. A write window with unsafe_put_user() writes the same members as before.",
 				witness: checks.Witness{p.patched.step(c.Line, "")},
 				lines:   span(t.patched.body, c)})
@@ -158,14 +158,14 @@ func uninitialisedBytes(v *view, s *source) []hit {
 			var what string
 			switch {
 			case len(unset) > 0:
-				what = "never set: " + strings.Join(unset, ", ")
+				what = "nothing sets " + strings.Join(unset, ", ")
 			case len(l.holes) > 0:
-				what = "holes: " + strings.Join(l.holes, ", ")
+				what = strings.Join(l.holes, ", ") + ": holes"
 			default:
 				continue
 			}
-			hits = append(hits, hit{rule: "uninitialised-bytes", src: s, fn: r.name, line: c.Line, detail: name + ", " + what,
-				title: fmt.Sprintf("%s() copies stack bytes of struct %s that nothing set: %s", c.Name, tag, what),
+			hits = append(hits, hit{rule: "uninitialised-bytes", src: s, fn: r.name, line: c.Line, detail: name,
+				title: fmt.Sprintf("%s() copies struct %s with what the stack held: %s", c.Name, tag, what),
 				note:  l.sentence() + fmt.Sprintf(" `memset(&%s, 0, sizeof(%s))` before the members are set closes it.", name, name),
 				lines: span(r.body, c)})
 		}
