@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"uabot/checks"
 	"uabot/config"
+	"uabot/internal/testenv"
 )
 
 // objects are those of windows.c, by what they were compiled for; see testdata/src.
@@ -365,5 +367,29 @@ func TestObjtoolsListDecides(t *testing.T) {
 	}
 	if _, err := Check(path, Options{Objtool: []byte("nothing")}); err == nil {
 		t.Error("a check.c without the list is accepted")
+	}
+}
+
+// The same source, compiled anew and differently, gives the same findings; what is right
+// stays silent.
+func TestCompilers(t *testing.T) {
+	testenv.Tool(t, "make", "gcc", "aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc", "powerpc64le-linux-gnu-gcc",
+		"powerpc-linux-gnu-gcc", "riscv64-linux-gnu-gcc", "s390x-linux-gnu-gcc")
+	for _, opt := range []string{"-O1", "-O2", "-Os", "-O3"} {
+		t.Run(opt, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if out, err := exec.Command("make", "-s", "-C", "testdata/src", "OUT="+dir, "OPT="+opt).CombinedOutput(); err != nil {
+				t.Fatalf("make: %v\n%s", err, out)
+			}
+			for _, name := range objects {
+				r, err := Check(filepath.Join(dir, name+".o"), Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, want := found(r), wanted(t, name)
+				t.Run(name, func(t *testing.T) { compare(t, got, want) })
+			}
+		})
 	}
 }
