@@ -29,7 +29,9 @@ func (o *object) windows(opens []loc) []checks.Windows {
 	for _, l := range opens {
 		add(l)
 	}
-	o.thunks(add)
+	if o.arch.kernel == "x86" { // arm opens the window around its thunks
+		o.thunks(add)
+	}
 	var list []checks.Windows
 	for k, n := range count {
 		list = append(list, checks.Windows{Function: k.function, File: k.file, Opens: n})

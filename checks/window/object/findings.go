@@ -106,6 +106,9 @@ func (o *object) evidence(s *spot) string {
 		window.AccessOutsideWindow: "accesses user memory with no window open",
 		window.KindMismatch:        "accesses user memory in a way that the open window does not allow",
 	}[s.Rule]
+	if s.symbol != "" {
+		what = fmt.Sprintf("calls %s() with the window open", s.symbol)
+	}
 	return fmt.Sprintf("%s: %s %s", filepath.Base(o.path), o.symbolic(s.leak), what)
 }
 

@@ -62,6 +62,7 @@ type spot struct {
 	hops    []hop
 	opened  int
 	leak    loc
+	symbol  string   // what is called
 	in      instance // of the function
 }
 
@@ -69,7 +70,7 @@ type spot struct {
 // window.Problem.
 func (v *verdict) locate(p problem) spot {
 	o := v.o
-	s := spot{leak: v.nodes[p.node].loc}
+	s := spot{leak: v.nodes[p.node].loc, symbol: p.callee}
 	s.hops, s.opened = v.path(p)
 	s.Problem = window.Problem{Rule: p.rule, Callee: p.callee, Kind: p.kind, Accessed: p.as}
 	leak := o.frames(s.leak)
