@@ -25,6 +25,7 @@ type job struct {
 	plan  *kbuild.Plan
 	units []string      // sources that are compared
 	tip   *checks.Built // the patched tree; nil when the target was not built
+	out   string        // the base's output directory, with the configuration
 }
 
 // close lets the target's prepared base go.
@@ -83,6 +84,7 @@ func (j *job) beforeAndAfter(ctx context.Context) error {
 	if err != nil {
 		return j.failed(ctx, err)
 	}
+	j.out = base.Output
 	output, err := u.tempDir(j.target.Name)
 	if err != nil {
 		return err
@@ -102,11 +104,18 @@ func (j *job) beforeAndAfter(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u.mu.Lock()
-	u.windows[j.target.Name] = windowCounts{base: before, tip: after}
-	u.mu.Unlock()
+	if allBuilt(base) && allBuilt(j.tip) { // else a function that is not there has no windows
+		u.mu.Lock()
+		u.windows[j.target.Name] = windowCounts{base: before, tip: after}
+		u.mu.Unlock()
+	}
 	j.result.Status = OK
 	return nil
+}
+
+// allBuilt reports whether every unit of b was compiled.
+func allBuilt(b *checks.Built) bool {
+	return !slices.ContainsFunc(b.Units, func(u checks.Unit) bool { return u.Err != "" })
 }
 
 // compare leaves out the units that say nothing: what does not build before and

@@ -3,6 +3,7 @@ package review
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"uabot/checks"
@@ -17,10 +18,14 @@ const instrumentation = "-d KASAN -d KCSAN -d KMSAN -d KCOV -d UBSAN -d GCC_PLUG
 // kernel tree, and what every kernel developer has.
 func reproduce(v *Verdict, targets []config.Target) []string {
 	list := v.NewFindings()
-	if len(list) == 0 || len(list[0].Targets()) == 0 {
+	if len(list) == 0 {
 		return nil
 	}
 	f := list[0]
+	// What is broken at the tip comes first in a report, whatever heals itself.
+	if i := slices.IndexFunc(list, func(f Finding) bool { return f.HealedBy == 0 }); i >= 0 {
+		f = list[i]
+	}
 	var target config.Target
 	var object string
 	for _, t := range targets {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"uabot/checks"
+	"uabot/checks/coverage"
 	"uabot/checks/kbuild"
 	"uabot/checks/usercopy"
 	"uabot/config"
@@ -158,6 +159,9 @@ func (u *run) review(ctx context.Context) error {
 	}
 	u.verdict.Findings = attribute(u.verdict.Findings, u.states)
 	u.verdict.Windows = u.windowChanges()
+	if err := u.findUncompiled(ctx, jobs); err != nil {
+		return err
+	}
 	u.verdict.Reproduce = reproduce(u.verdict, u.Targets)
 	return nil
 }
@@ -293,6 +297,39 @@ func (u *run) windowChanges() []WindowChange {
 		}
 	}
 	return list
+}
+
+// findUncompiled lists the added lines that no target compiled.
+func (u *run) findUncompiled(ctx context.Context, jobs []*job) error {
+	change := coverage.Change{Base: usercopy.Dir(u.base.Dir), Patched: usercopy.Dir(u.scratch.Dir)}
+	configs := map[*checks.Built]string{}
+	for _, j := range jobs {
+		if j.result.Status == OK {
+			change.Built = append(change.Built, j.tip)
+			configs[j.tip] = j.out
+		}
+	}
+	if change.Built == nil {
+		return nil // nobody looked: there is nothing that was built
+	}
+	change.Config = func(b *checks.Built) string { return configs[b] }
+	for _, p := range u.Series.Patches {
+		change.Files = append(change.Files, p.Files...)
+	}
+	result, err := coverage.Lines(ctx, change)
+	if err != nil {
+		return fmt.Errorf("looking for lines that no target compiled: %w", err)
+	}
+	u.verdict.Uncompiled = []Uncompiled{}
+	for _, h := range result.Holes {
+		reason := h.Reason
+		if h.Needs != "" {
+			reason += "; needs " + h.Needs
+		}
+		u.verdict.Uncompiled = append(u.verdict.Uncompiled, Uncompiled{File: h.File, First: h.First, Last: h.Last, Reason: reason})
+	}
+	u.verdict.Notes = append(u.verdict.Notes, result.Notes...)
+	return nil
 }
 
 // pathsOf lists the files that a patch touches, old and new names.

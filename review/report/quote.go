@@ -21,14 +21,13 @@ const telling = 24
 // diffLine is a line that stands in a patch after it: added or context.
 type diffLine struct {
 	op   gitdiff.LineOp
-	line int // in the file after the patch, by the patch's own count
 	text string
 }
 
 // patchDiff is one patch of a series, ready to be quoted from.
 type patchDiff struct {
 	files []*gitdiff.File
-	lines map[string][]diffLine // by the file's name after the patch
+	lines map[string]map[int]diffLine // by the file's name after the patch, and the line in it, by the patch's own count
 }
 
 // quoter finds the lines of a witness in the patches of a series.
@@ -52,15 +51,18 @@ func newQuoter(patches []*mail.Patch) *quoter {
 			// are then shown as the source has them.
 			files, _, _ = gitdiff.Parse(strings.NewReader(p.Diff))
 		}
-		d := patchDiff{files: files, lines: map[string][]diffLine{}}
+		d := patchDiff{files: files, lines: map[string]map[int]diffLine{}}
 		for _, f := range files {
+			if d.lines[f.NewName] == nil {
+				d.lines[f.NewName] = map[int]diffLine{}
+			}
 			for _, frag := range f.TextFragments {
 				line := int(frag.NewPosition)
 				for _, l := range frag.Lines {
 					if !l.New() {
 						continue
 					}
-					d.lines[f.NewName] = append(d.lines[f.NewName], diffLine{l.Op, line, bare(l.Line)})
+					d.lines[f.NewName][line] = diffLine{l.Op, bare(l.Line)}
 					line++
 				}
 			}
@@ -85,8 +87,8 @@ func bare(text string) string {
 // recognised.
 //
 // The witness counts lines in the tree that shows the finding, a patch counts in the
-// tree it was made for. Lines are carried back through the later patches first; the
-// shift that is left (git am allows one) has to be the same for all lines of a file.
+// tree it was made for. What the two bases differ by in a file (git am allows it) is
+// one shift for the whole series; what later patches moved is carried back.
 func (q *quoter) quotes(f *review.Finding) []quote {
 	last := len(q.patches) // the patch after which the witness was taken
 	if f.HealedBy > 0 && f.HealedBy <= last {
@@ -97,65 +99,72 @@ func (q *quoter) quotes(f *review.Finding) []quote {
 		home = 1
 	}
 	list := make([]quote, len(f.Witness))
+	shifts := map[string]int{}
 	for i, step := range f.Witness {
 		list[i].Step = step
 		list[i].Note = prose(step.Note)
+		if _, known := shifts[step.File]; !known && home > 0 && home <= last {
+			shifts[step.File] = q.shift(f.Witness, step.File, home, last)
+		}
 	}
 	for k := last; k > 0; k-- {
-		q.matchPatch(list, k, last, k == home)
+		for i := range list {
+			step := list[i].Step
+			if list[i].patch > 0 && k != home {
+				continue
+			}
+			if op, ok := q.find(step, shifts[step.File], k, last); ok && (k == home || op == gitdiff.OpAdd) {
+				list[i].patch, list[i].op = k, op
+			}
+		}
 	}
 	return list
 }
 
-// matchPatch marks the steps of list that patch k brings (when it is the home of the
-// finding, those in its context too). The home patch has the last word.
-func (q *quoter) matchPatch(list []quote, k, last int, home bool) {
-	type candidate struct {
-		step  int
-		shift int
-		op    gitdiff.LineOp
-	}
-	byFile := map[string][]candidate{}
-	for i := range list {
-		step := &list[i].Step
-		if list[i].patch > 0 && !home {
-			continue
-		}
-		file, line := q.before(step.File, step.Line, last, k)
-		if file == "" || bare(step.Text) == "" {
-			continue
-		}
-		for _, l := range q.patches[k-1].lines[file] {
-			shift := l.line - line
-			if l.text != bare(step.Text) || abs(shift) > maxShift {
-				continue
-			}
-			if !home && (l.op != gitdiff.OpAdd || shift != 0) {
-				continue
-			}
-			byFile[file] = append(byFile[file], candidate{i, shift, l.op})
+// shift is by how much the lines of a file stand lower in the reviewed tree than in
+// the author's: the value that finds the most lines of the witness in the diff of
+// patch k, the smallest of those. A short line alone says nothing: "return 0;"
+// stands everywhere.
+func (q *quoter) shift(w checks.Witness, file string, k, last int) int {
+	texts := map[string]bool{}
+	for _, lines := range q.patches[k-1].lines {
+		for _, l := range lines {
+			texts[l.text] = true
 		}
 	}
-	for _, candidates := range byFile {
-		votes := map[int]int{}
-		for _, c := range candidates {
-			votes[c.shift]++
+	var steps checks.Witness
+	for _, step := range w {
+		if step.File == file && texts[bare(step.Text)] {
+			steps = append(steps, step)
 		}
-		best := candidates[0].shift
-		for shift, n := range votes {
-			if n > votes[best] || n == votes[best] && (abs(shift) < abs(best) || abs(shift) == abs(best) && shift < best) {
-				best = shift
+	}
+	best, most := 0, 0
+	for n := 0; n <= maxShift && most < len(steps); n++ {
+		for _, shift := range []int{n, -n} {
+			found, told := 0, false
+			for _, step := range steps {
+				if _, ok := q.find(step, shift, k, last); ok {
+					found++
+					told = told || len(strings.TrimSpace(step.Text)) >= telling
+				}
 			}
-		}
-		for _, c := range candidates {
-			if best != 0 && votes[best] < 2 && len(strings.TrimSpace(list[c.step].Text)) < telling {
-				continue // a lone "return 0;" that stands elsewhere, too
-			}
-			if c.shift == best {
-				list[c.step].patch, list[c.step].op = k, c.op
+			if found > most && (shift == 0 || found > 1 || told) {
+				best, most = shift, found
 			}
 		}
 	}
+	return best
+}
+
+// find looks for a step among the lines of patch k, in a tree that is off by shift.
+func (q *quoter) find(step checks.Step, shift, k, last int) (gitdiff.LineOp, bool) {
+	text := bare(step.Text)
+	if text == "" {
+		return 0, false
+	}
+	file, line := q.before(step.File, step.Line-shift, last, k)
+	l, ok := q.patches[k-1].lines[file][line]
+	return l.op, ok && l.text == text
 }
 
 // before carries a line of the tree after patch last back to the tree after patch k.
@@ -209,11 +218,4 @@ func lineBefore(f *gitdiff.File, line int) (int, bool) {
 		shift = old - start
 	}
 	return line + shift, true
-}
-
-func abs(n int) int {
-	if n < 0 {
-		return -n
-	}
-	return n
 }

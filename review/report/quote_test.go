@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
 	"uabot/checks"
 	"uabot/mail"
 	"uabot/review"
@@ -108,6 +110,51 @@ func TestQuotesUnreadable(t *testing.T) {
 		q := newQuoter([]*mail.Patch{{Diff: diff}}).quotes(f)
 		if len(q) != 1 || q[0].patch != 0 {
 			t.Errorf("%q: %+v", diff, q)
+		}
+	}
+}
+
+// The base has 16 lines more above than the author's, and a later patch changes the
+// lines that stand, by the author's count, where the witness is by ours: each line of
+// the witness is the patch's all the same.
+func TestQuoteOnAnotherBase(t *testing.T) {
+	const first = `diff --git a/f.c b/f.c
+--- a/f.c
++++ b/f.c
+@@ -10,2 +10,6 @@
+ int before;
++	if (!user_write_access_begin(p, n))
++		goto out;
++out:
++	user_write_access_end();
+ int after;
+`
+	const second = `diff --git a/f.c b/f.c
+--- a/f.c
++++ b/f.c
+@@ -26,3 +26,3 @@
+ int x;
+-int y;
++long y;
+ int z;
+`
+	var patches []*mail.Patch
+	for _, diff := range []string{first, second} {
+		files, _, err := gitdiff.Parse(strings.NewReader(diff))
+		if err != nil {
+			t.Fatal(err)
+		}
+		patches = append(patches, &mail.Patch{Files: files})
+	}
+	f := &review.Finding{Patch: 1, Finding: checks.Finding{Witness: checks.Witness{
+		{File: "f.c", Line: 27, Text: "\tif (!user_write_access_begin(p, n))"},
+		{File: "f.c", Line: 28, Text: "\t\tgoto out;"},
+		{File: "f.c", Line: 29, Text: "out:"},
+		{File: "f.c", Line: 30, Text: "\tuser_write_access_end();"},
+	}}}
+	for i, got := range newQuoter(patches).quotes(f) {
+		if got.patch != 1 || got.op != gitdiff.OpAdd {
+			t.Errorf("step %d (%s) is not quoted as the patch's", i+1, strings.TrimSpace(got.Text))
 		}
 	}
 }
