@@ -27,6 +27,10 @@ func (f *file) branch(ctx context.Context, c Change, targets []*target, b int) (
 			return yes, nil
 		case unknown:
 			open = append(open, t)
+		case no:
+			if slices.ContainsFunc(t.deps[f.name], ownConfiguration) {
+				open = append(open, t)
+			}
 		}
 	}
 	for _, t := range open {
@@ -71,6 +75,18 @@ func (f *file) branch(ctx context.Context, c Change, targets []*target, b int) (
 		}
 	}
 	return result, nil
+}
+
+// ownConfiguration reports whether a unit may undo parts of the configuration, as the
+// 32-bit vdso of a 64-bit kernel (arch/x86/entry/vdso/vdso32/fake_32bit_build.h) and
+// boot code do.
+func ownConfiguration(u checks.Unit) bool {
+	for _, dir := range []string{"/vdso", "/boot/", "/purgatory/", "/realmode/"} {
+		if strings.Contains("/"+u.Source, dir) {
+			return true
+		}
+	}
+	return false
 }
 
 // assembly reports whether f is read by assembler sources alone on t.

@@ -108,6 +108,8 @@ func judge(ctx context.Context, c Change, targets []*target, f *file, res *Resul
 		b := f.Branch(line)
 		byBranch[b] = append(byBranch[b], line)
 	}
+	var open []string       // branches of which nothing is certain
+	lines := 0              // added lines in them
 	dead := map[int][]int{} // outermost branch that nothing compiled → its lines
 	for _, b := range slices.Sorted(maps.Keys(byBranch)) {
 		if b < 0 {
@@ -129,9 +131,15 @@ func judge(ctx context.Context, c Change, targets []*target, f *file, res *Resul
 			}
 			dead[outer] = append(dead[outer], byBranch[b]...)
 		case unknown:
-			res.Notes = append(res.Notes, fmt.Sprintf("%s:%d: whether #%s holds anywhere is not known; %s inside",
-				f.name, f.Conds[b].Line, f.text(b), count(len(byBranch[b]))))
+			open = append(open, fmt.Sprintf("#%s (line %d)", f.text(b), f.Conds[b].Line))
+			lines += len(byBranch[b])
 		}
+	}
+	if lines > 0 {
+		if len(open) > 3 {
+			open = append(open[:3], "...")
+		}
+		res.Notes = append(res.Notes, fmt.Sprintf("%s: not known whether any target compiled %s inside of %s", f.name, count(lines), strings.Join(open, ", ")))
 	}
 	for _, b := range slices.Sorted(maps.Keys(dead)) {
 		slices.Sort(dead[b])

@@ -33,7 +33,7 @@ func objtoolSafeList(_ *view, p *pair) []hit {
 	}
 	return []hit{{rule: "objtool-safe-list", src: p.patched, fn: "uaccess_safe_builtin", line: now[names[0]], detail: "accepted",
 		title:   fmt.Sprintf("objtool will accept calls to %s inside of windows", strings.Join(names, ", ")),
-		note:    "Right only for functions that never sleep, never fault and call nothing but their like. The verdict above rests on the base's objtool.",
+		note:    "Right only for functions that never sleep, never fault and call nothing but their like. A review runs the objtool of the base.",
 		witness: witness}}
 }
 
