@@ -21,7 +21,7 @@ import (
 // objects are those of windows.c, by what they were compiled for; see testdata/src.
 var objects = []string{
 	"x86-64", "x86-64-tables", "x86-64-dwarf5", "x86-64-split4", "x86-64-split5", "x86-64-nodebug", "i386",
-	"arm64", "arm", "thumb", "ppc64le", "ppc64be", "ppc32", "ppc8xx", "riscv64",
+	"arm64", "arm", "thumb", "ppc64le", "ppc64be", "ppc32", "ppc8xx", "ppcbooke", "riscv64",
 }
 
 // unpack puts testdata/name.gz into dir.

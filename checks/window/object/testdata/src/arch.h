@@ -1,7 +1,7 @@
 /*
  * The kernel's window primitives as each arch has them, cut down to what an object
  * shows: the instructions, the alternatives and feature sections around them, and the
- * exception table. ARCH is set by the Makefile line that compiles windows.c.
+ * exception table. The Makefile picks the kind of powerpc.
  */
 #define __user
 #define __always_inline inline __attribute__((always_inline))
@@ -53,6 +53,12 @@ static __always_inline void uaccess_begin_8xx(unsigned long v) { asm volatile(KU
 #define open_read() uaccess_begin_8xx(0xdc000000)
 #define open_write() uaccess_begin_8xx(0xdc000000)
 #define close_window() uaccess_begin_8xx(0xde000000)
+#elif defined(PPC_BOOKE)
+extern unsigned long thread_pid;
+static __always_inline void uaccess_begin_booke(unsigned long v) { asm volatile(KUAP("mtspr 48, %0\nisync") :: "r"(v) : "memory"); }
+#define open_read() uaccess_begin_booke(thread_pid)
+#define open_write() uaccess_begin_booke(thread_pid)
+#define close_window() uaccess_begin_booke(0)
 #else
 static __always_inline void uaccess_begin_32s(unsigned long addr)
 {
