@@ -174,6 +174,7 @@ func collapseSpace(s string) string {
 // sender in. found is false when From was not rewritten, or nothing but the name
 // is left of the sender.
 func viaList(from Address, fields []field) (sender Address, found bool) {
+	name, _, via := cutLast(from.Name, " via ")
 	var replyTo, original []Address
 	lists := map[string]bool{}
 	for _, f := range fields {
@@ -181,14 +182,18 @@ func viaList(from Address, fields []field) (sender Address, found bool) {
 		case "x-original-from", "x-mailman-original-from":
 			original = ParseAddresses(f.value)
 		case "reply-to":
-			replyTo = ParseAddresses(f.value)
+			if via {
+				replyTo = ParseAddresses(f.value)
+			}
 		case "list-post", "list-id", "x-original-to", "to", "cc":
+			if !via {
+				continue
+			}
 			for _, part := range strings.FieldsFunc(f.value, func(r rune) bool { return strings.ContainsRune("<>:, ", r) }) {
 				lists[strings.ToLower(part)] = true
 			}
 		}
 	}
-	name, _, via := cutLast(from.Name, " via ")
 	if len(original) > 0 {
 		a := original[0]
 		if a.Name == "" {
