@@ -36,6 +36,13 @@ func (p *Patch) Refuse() error {
 		if strings.IndexByte(line, '"') >= 0 {
 			return refuse("a file name is quoted: %.200s", line)
 		}
+		// Every name that the text has, and not only those that the parser
+		// chose: git may choose another.
+		for _, word := range strings.Fields(line)[1:] {
+			if why := badPath(word); why != "" && word != os.DevNull {
+				return refuse("the path %q %s", word, why)
+			}
+		}
 	}
 	for _, f := range p.Files {
 		for _, mode := range []os.FileMode{f.OldMode, f.NewMode} {
@@ -65,18 +72,25 @@ func name(first, second string) string {
 	return second
 }
 
-// headerLines returns the lines of a diff that name files. Those that only look so
-// inside a hunk begin with a blank, + or -; "--- " and "+++ " can be either, and
-// are judged all the same.
+// headerLines returns the lines of a diff that name files. "--- " counts only with a
+// "+++ " below it: otherwise it is a removed line.
 func headerLines(diff string) []string {
 	var lines []string
+	last := ""
 	for line := range strings.Lines(diff) {
-		for _, prefix := range []string{"diff --git ", "rename ", "copy ", `--- "`, `+++ "`} {
+		line = strings.TrimRight(line, "\r\n")
+		for _, prefix := range []string{"diff --git ", "rename ", "copy "} {
 			if strings.HasPrefix(line, prefix) {
-				lines = append(lines, strings.TrimRight(line, "\r\n"))
-				break
+				lines = append(lines, line)
 			}
 		}
+		if strings.HasPrefix(line, "+++ ") && strings.HasPrefix(last, "--- ") {
+			for _, l := range []string{last, line} {
+				l, _, _ = strings.Cut(l, "\t") // a date
+				lines = append(lines, l)
+			}
+		}
+		last = line
 	}
 	return lines
 }

@@ -23,6 +23,8 @@ func TestRefuse(t *testing.T) {
 		{"out of the tree in the middle", git("lib/../../x", ""), "leaves the tree"},
 		{"absolute", "--- /etc/passwd\n+++ /etc/passwd\n@@ -1 +1 @@\n-a\n+b\n", "absolute"},
 		{"rename to an absolute path", "diff --git a/x b/x\nsimilarity index 100%\nrename from x\nrename to /etc/x\n", "absolute"},
+		{"two names, of which git may take either", "--- a/../x\n+++ b/lib/x\n@@ -1 +1 @@\n-a\n+b\n", "leaves the tree"},
+		{"a removed line that looks like a name", "diff --git a/x.lua b/x.lua\n--- a/x.lua\n+++ b/x.lua\n@@ -1,2 +1 @@\n a\n--- ../y\n", ""},
 		{"quoted", "diff --git \"a/\\056\\056/x\" \"b/\\056\\056/x\"\n--- \"a/\\056\\056/x\"\n+++ \"b/\\056\\056/x\"\n@@ -1 +1 @@\n-a\n+b\n", "quoted"},
 		{"git's own", git(".git/hooks/post-applypatch", ""), "git's own"},
 		{"git's own in other letters", git("x/.GiT/config", ""), "git's own"},
