@@ -82,8 +82,8 @@ func unhardened(name string) (hardened []string, ok bool) {
 	return nil, false
 }
 
-// hardenedBypass finds checked copies that became unchecked ones, and new direct
-// uses of the unchecked ones: one note for a file, whatever the number of places.
+// hardenedBypass finds checked copies that became unchecked ones: one note for a
+// file, whatever the number of places.
 func hardenedBypass(v *view, p *pair) []hit {
 	if isArchUaccess(p.patched.path) {
 		return nil

@@ -178,9 +178,9 @@ var Rules = []Rule{
 		Name:    "begin-end-kinds",
 		Means:   "A function closes a window of another kind than it opens.",
 		Example: "user_write_access_begin(p, n) … user_access_end()",
-		Source:  "344af27715dd; arch/x86/kernel/sys_ia32.c in 6.12.117",
+		Source:  "344af27715dd, 4322c8f81c58 (masked); arch/x86/kernel/sys_ia32.c in 6.12.117",
 		Class:   checks.Heuristic,
-		Limits:  "Per function, not per path. Silent where a masked or scoped begin is used, whose ends may differ in older trees.",
+		Limits:  "Per function, not per path. Silent beside scoped windows, which close by themselves, and beside masked ones in trees that have one masked begin for all kinds.",
 		Rate:    Rate{Fired: 2, Right: 2, Wrong: 0, Open: 0},
 	},
 	{

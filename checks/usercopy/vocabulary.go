@@ -24,7 +24,7 @@ var ends = regexp.MustCompile(`^_{0,2}user_(?:(read|write|rw)_)?access_end$`)
 
 // maskedBegin opens without a way to fail; its end may be of any kind in trees
 // that have only one masked begin.
-var maskedBegin = regexp.MustCompile(`^masked_user_(?:(?:read|write|rw)_)?access_begin$`)
+var maskedBegin = regexp.MustCompile(`^masked_user_(?:(read|write|rw)_)?access_begin$`)
 
 // scopedBegin opens for the block that follows.
 var scopedBegin = regexp.MustCompile(`^_{0,2}scoped(?:_masked)?_user_(?:read|write|rw)_access(?:_size)?$`)
