@@ -40,6 +40,7 @@ type analysis struct {
 	flows    map[string]*flow
 
 	summaries map[string]*summary
+	made      []string // their keys, in the order that they were made
 	busy      map[string]bool
 	problems  []*problem
 	gaveUp    []string // functions with more paths than are looked at
@@ -205,13 +206,13 @@ func (a *analysis) run() {
 		}
 		sum := a.summary(f, entry, st)
 		for _, e := range sum.exits {
-			a.left(e)
+			a.judge(e)
 		}
 	}
 }
 
-// left judges how a function that nobody in the dump calls was left.
-func (a *analysis) left(e *exit) {
+// judge judges how a function that nobody in the dump calls was left.
+func (a *analysis) judge(e *exit) {
 	if e.win.Open && e.opened != nil && !e.opened.inherited {
 		o := e.opened
 		a.report(&problem{Problem: window.Problem{Rule: window.OpenAtReturn, Kind: e.win.Kind, API: o.api},
@@ -243,10 +244,7 @@ func (a *analysis) summary(f *flow, entry entryState, caller *state) *summary {
 	defer delete(a.busy, key)
 
 	problems := len(a.problems)
-	known := make(map[string]bool, len(a.summaries))
-	for k := range a.summaries {
-		known[k] = true
-	}
+	made := len(a.made)
 	w := &walk{a: a, f: f}
 	done := w.run(a.enter(f, entry, caller))
 	suspicious := !done || len(a.problems) > problems || len(w.blame) > 0
@@ -255,11 +253,10 @@ func (a *analysis) summary(f *flow, entry entryState, caller *state) *summary {
 	}
 	if suspicious {
 		a.problems = a.problems[:problems]
-		for k := range a.summaries {
-			if !known[k] {
-				delete(a.summaries, k)
-			}
+		for _, k := range a.made[made:] {
+			delete(a.summaries, k)
 		}
+		a.made = a.made[:made]
 		w = &walk{a: a, f: f, all: true, facts: true}
 		if !w.run(a.enter(f, entry, caller)) {
 			a.problems = a.problems[:problems]
@@ -283,6 +280,7 @@ func (a *analysis) summary(f *flow, entry entryState, caller *state) *summary {
 		}
 	}
 	a.summaries[key] = s
+	a.made = append(a.made, key)
 	return s
 }
 
@@ -351,7 +349,7 @@ func (a *analysis) settle(f *flow, exits []*exit) []*exit {
 			if !errno && a.distinct(o, s) {
 				continue
 			}
-			a.left(o)
+			a.judge(o)
 			return shut
 		}
 	}

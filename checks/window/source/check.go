@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,11 @@ func (Checker) Run(ctx context.Context, b *checks.Built) (*checks.Result, error)
 		}
 	}
 	all.Findings = merge(all.Findings)
+	// a header's functions are in many units
+	slices.SortFunc(all.Windows, func(a, b checks.Windows) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Opens, b.Opens))
+	})
+	all.Windows = slices.Compact(all.Windows)
 	return all, nil
 }
 
@@ -119,7 +125,7 @@ func unit(b *checks.Built, u checks.Unit, safe *window.Callees, texts *sources) 
 		}
 		a := newAnalysis(b.Target.Arch, safe, table, funcs)
 		a.run()
-		r := &report{rel: b.Rel, text: texts.lines, targets: b.Target.Name}
+		r := &report{rel: b.Rel, text: texts.lines, target: b.Target.Name}
 		if dump == u.Overlay {
 			if log, err := os.ReadFile(strings.TrimSuffix(path, ".cfg") + ".log"); err == nil {
 				if r.uses, err = parseUses(bytes.NewReader(log)); err != nil {

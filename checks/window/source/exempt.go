@@ -14,15 +14,15 @@ type exemption struct {
 	why      string // the source of the row
 }
 
-var any = regexp.MustCompile(`.`)
+var everywhere = regexp.MustCompile(`.`)
 
 // exemptions were read in linux 6.12.117.
 var exemptions = []exemption{
 	{window.AccessOutsideWindow, "arch/powerpc/lib/sstep.c", regexp.MustCompile(`^__(?:read_mem_aligned|write_mem_aligned|copy_mem_in|copy_mem_out|emulate_dcbz)$`),
 		"also called for kernel addresses, where no window is needed: read_mem_aligned() and its like test is_user_addr()"},
-	{window.AccessOutsideWindow, "arch/arm/mm/alignment.c", any,
+	{window.AccessOutsideWindow, "arch/arm/mm/alignment.c", everywhere,
 		"the fault handler emulates the kernel's own accesses too: a window is taken where user_mode(regs) only"},
-	{window.CallInWindow, "arch/arm/lib/uaccess_with_memcpy.c", any,
+	{window.CallInWindow, "arch/arm/lib/uaccess_with_memcpy.c", everywhere,
 		"CONFIG_UACCESS_WITH_MEMCPY: memcpy() and memset() on pinned user pages are what the file is for"},
 	{window.CallInWindow, "arch/arm/kernel/traps.c", regexp.MustCompile(`^__do_cache_op$`),
 		"flush_icache_user_range() is cache assembly on user addresses, which needs the window"},

@@ -13,11 +13,11 @@ import (
 
 // report words the problems of one translation unit.
 type report struct {
-	rel     func(string) string   // a file's name relative to the tree
-	text    func(string) []string // a file's lines, nil where it cannot be read
-	places  map[*gimple.Stmt]*use
-	uses    []*use
-	targets string
+	rel    func(string) string   // a file's name relative to the tree
+	text   func(string) []string // a file's lines, nil where it cannot be read
+	places map[*gimple.Stmt]*use
+	uses   []*use
+	target string
 }
 
 // spot is a place as the author wrote it.
@@ -141,7 +141,7 @@ func (r *report) finding(p *problem) checks.Finding {
 		f.Note = "Harmless as long as x86 has no windows by direction."
 	}
 	f.Fix = r.fix(p, at)
-	f.Evidence = []checks.Evidence{{Check: Name, Target: r.targets, Text: "in the source's control flow"}}
+	f.Evidence = []checks.Evidence{{Check: Name, Target: r.target, Text: "in the source's control flow"}}
 	return f
 }
 
@@ -179,7 +179,7 @@ func (r *report) within(p *problem, at spot) bool {
 	return false
 }
 
-// notes are what a witness says of a step.
+// note is what a witness says of a step.
 func (r *report) note(e *event) string {
 	switch e.kind {
 	case opened:

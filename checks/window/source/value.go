@@ -370,6 +370,9 @@ func number(s string) (int64, bool) {
 	if len(s) == 3 && s[0] == '\'' && s[2] == '\'' {
 		return int64(s[1]), true
 	}
+	if s == "" || s[0] != '-' && (s[0] < '0' || s[0] > '9') {
+		return 0, false
+	}
 	s = strings.TrimSuffix(s, "B")
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, true
