@@ -10,7 +10,8 @@ import (
 // PatchOf says of each is worked out there as well. It is for archives; not more
 // than a few mails for each worker are in memory.
 //
-// An error of the source is passed on in its place. ErrNoMail is not an error here:
+// raws is read by another goroutine than the caller's. An error of the source is
+// passed on in its place. ErrNoMail is not an error here:
 // the message is given, since no mail may get lost.
 func ParseAhead(raws iter.Seq2[[]byte, error], workers int) iter.Seq2[*Message, error] {
 	type job struct {

@@ -33,7 +33,9 @@ func (a *Assembler) hear(p *posting, m, by *Message) {
 		}
 		switch {
 		case own && withdrawnPattern.MatchString(line):
-			a.become(p, Withdrawn, by)
+			if p.whole(m, line) {
+				a.become(p, Withdrawn, by)
+			}
 		case own && supersededPattern.MatchString(line):
 			a.become(p, Superseded, by)
 		case appliedPattern.MatchString(line) && !notApplied.MatchString(line):
@@ -57,7 +59,7 @@ func signals(line string) bool {
 	return false
 }
 
-// whole reports whether an "applied" is meant for the posting, not for one patch of
+// whole reports whether an "applied" or "please ignore" is meant for the posting, not for one patch of
 // it: it answers the cover letter or a patch that stands alone, or says so.
 func (p *posting) whole(m *Message, line string) bool {
 	id := firstOf(m.InReplyTo)

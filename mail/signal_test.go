@@ -32,6 +32,7 @@ func TestHear(t *testing.T) {
 		{eve, "c@x", "Please ignore this series.\n", Open},
 		{eve, "c@x", "This is superseded by my own.\n", Open},
 		{ada, "c@x", "Please ignore this series, I sent the wrong branch.\n", Withdrawn},
+		{ada, "2@x", "Please ignore this patch.\n", Open}, // one of two
 		{ada, "c@x", "I withdraw this.\n", Withdrawn},
 		{ada, "c@x", "Pls drop this patchset.\n", Withdrawn},
 		{ada, "c@x", "Please drop me a line.\n", Open},
