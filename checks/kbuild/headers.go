@@ -62,14 +62,15 @@ func (p *Base) headerUnits(ctx context.Context, plan *Plan, tip Tree, touched []
 			}
 		}
 		// An equal share of what is left for each header.
-		chosen, err := p.firstConfigured(ctx, tip, list, (left+len(headers)-i-1)/(len(headers)-i))
+		share := (left + len(headers) - i - 1) / (len(headers) - i)
+		chosen, err := p.firstConfigured(ctx, tip, list, share)
 		if err != nil {
 			return err
 		}
 		left -= len(chosen)
 		plan.Units = append(plan.Units, chosen...)
-		if len(chosen) < len(list) {
-			plan.Notes = append(plan.Notes, fmt.Sprintf("%s: of %d files that may include it and name %s, %d are compiled",
+		if len(chosen) < len(list) && len(chosen) == share { // else the others are not in the configuration
+			plan.Notes = append(plan.Notes, fmt.Sprintf("%s: of %d files that may include it and name %s, the first %d are compiled",
 				header, len(list), someOf(use.names[header], 4), len(chosen)))
 		}
 	}

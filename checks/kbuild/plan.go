@@ -15,7 +15,7 @@ import (
 type Plan struct {
 	Units   []string  // sources to compile, touched ones first
 	Skipped []Skipped // touched sources that this target does not compile
-	Notes   []string  // what was left out: "include/linux/uaccess.h: of 312 files that may include it …, 24 are compiled"
+	Notes   []string  // what was left out: "include/linux/uaccess.h: of 312 files that may include it …, the first 24 are compiled"
 }
 
 // Skipped is a source that is touched and not compiled.
