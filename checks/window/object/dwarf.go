@@ -18,8 +18,8 @@ type debugInfo struct {
 	spans []unitSpan
 }
 
-// The bounds of debug information: a vmlinux.o of linux 6.12 allmodconfig has some
-// 30,000 units; looking up all its windows reads some 10 million entries.
+// The bounds of debug information: units, of which an object that was linked has one
+// for each file, and entries and abbreviations read in all.
 const (
 	maxUnits   = 1 << 17
 	maxEntries = 1 << 26

@@ -166,7 +166,7 @@ func (t *lineTable) file(i uint64) string {
 	return ""
 }
 
-// maxRows bounds a table: a unit of the kernel has some 100,000 rows.
+// maxRows bounds a table; each takes a byte of the object or more, and 24 of memory.
 const maxRows = 1 << 22
 
 // run executes the program once (DWARF 5, section 6.2.5).

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// maxSize bounds the objects that are read: vmlinux.o of an allyesconfig build with
-// DWARF stays below it.
+// maxSize bounds the objects that are read.
 const maxSize = 2 << 30
 
 // The ways in which a file is no object that can be checked.

@@ -48,8 +48,7 @@ type graph struct {
 	edges int
 }
 
-// The bounds of a graph. The largest function of linux 6.12 allmodconfig has some 40,000
-// instructions.
+// The bounds of a graph. The largest one that linux 6.12.117 needs has 3,600 nodes.
 const (
 	maxNodes = 1 << 18
 	maxEdges = 4 * maxNodes

@@ -7,7 +7,7 @@ import (
 	"uabot/checks/window/object/isa"
 )
 
-// place numbers what can hold a value: registers 0..63, stack slots from slots on.
+// holder numbers what can hold a value: registers 0..63, stack slots from slots on.
 type holder int32
 
 const (
@@ -94,8 +94,8 @@ type problem struct {
 	as     window.Kind
 }
 
-// The bounds of one function: distinct states at one instruction, and steps in all.
-// Unmodified kernels need 4 states and 300,000 steps at most.
+// The bounds of one function: distinct states at one instruction, and steps in all. The
+// 1,300 objects of linux 6.12.117 that access user memory need 2 and 3,600 at most.
 const (
 	maxStates = 128
 	maxSteps  = 1 << 20
