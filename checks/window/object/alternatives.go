@@ -1,6 +1,7 @@
 package object
 
 import (
+	"bytes"
 	"debug/elf"
 	"sort"
 
@@ -92,14 +93,24 @@ func (o *object) readX86Alternatives(sec int) {
 		}
 		length, with := int64(s.data[off+size-2]), int64(s.data[off+size-1])
 		a := alternative{replacement: span{code, code.add(with)}, end: site.add(length)}
-		if feature == x86SMAP {
-			if flags&x86AltNot != 0 {
-				continue
-			}
+		switch {
+		case feature == x86SMAP && flags&x86AltNot != 0, feature != x86SMAP && o.hasStac(a.replacement):
+			continue // lass_stac() lets the kernel itself at low addresses: no user access
+		case feature == x86SMAP:
 			a.only = true
 		}
 		o.addAlternative(site, a)
 	}
+}
+
+// hasStac reports whether code holds stac or clac.
+func (o *object) hasStac(s span) bool {
+	data := o.sections[s.from.sec()].data
+	if s.to.off() > uint64(len(data)) {
+		return false
+	}
+	code := data[s.from.off():s.to.off()]
+	return bytes.Contains(code, []byte{0x0f, 0x01, 0xca}) || bytes.Contains(code, []byte{0x0f, 0x01, 0xcb})
 }
 
 // readARM64Alternatives: struct alt_instr of arch/arm64/include/asm/alternative.h is

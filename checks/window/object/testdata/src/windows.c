@@ -324,3 +324,22 @@ int uses_put_locked(int *p, int x)
 	put_locked(p, x + 1);
 	return 0;
 }
+
+#if defined(__x86_64__) || defined(__i386__)
+/* arch/x86/include/asm/smap.h of linux 6.19: not about user memory */
+#define LASS(code)							\
+	"771: .skip 3, 0x90\n772:\n"					\
+	".pushsection .altinstructions,\"a\"\n"				\
+	".long 771b - .\n.long 774f - .\n.word 12*32+6\n.word 0\n"	\
+	".byte 772b - 771b\n.byte 775f - 774f\n.popsection\n"		\
+	".pushsection .altinstr_replacement,\"ax\"\n"			\
+	"774: " code "\n775:\n.popsection\n"
+
+int good_lass(int x)
+{
+	asm volatile(LASS(".byte 0x0f,0x01,0xcb") ::: "memory");
+	x = helper(x);
+	asm volatile(LASS(".byte 0x0f,0x01,0xca") ::: "memory");
+	return x + 1;
+}
+#endif
