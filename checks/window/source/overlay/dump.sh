@@ -8,7 +8,8 @@
 #	OUT.cfg           the file as it is
 #	OUT.cfg.log       what gcc said, and every header that it read
 #	OUT.overlay.cfg   the file with marker calls for access primitives; only where
-#	                  it, or a header that is not the API itself, uses one
+#	                  it, or a header that is not the API itself, uses one, or it
+#	                  has get_user() or put_user(), which count as windows
 #	OUT.overlay.log   what gcc said: the place of each marker (see places.go)
 #
 # UABOT_OVERLAY names the directory of this script. Returns 1 without OUT.cfg where
@@ -47,7 +48,7 @@ uabot_dump() {
 	fi
 
 	# Headers that only define the API match always.
-	if ! { printf '%s\n' "$uabot_src"; sed -n 's/^\.\.* //p' "$uabot_out.cfg.log" |
+	if ! grep -q -E '(get|put)_user' "$uabot_src" && ! { printf '%s\n' "$uabot_src"; sed -n 's/^\.\.* //p' "$uabot_out.cfg.log" |
 		grep -v -e '/uaccess[_0-9]*\.h$' -e /futex.h -e /smap.h -e /linux/compat.h -e /linux/signal.h \
 			-e /checksum_32.h -e '/kup.*\.h$' | sort -u; } |
 		xargs grep -q -E "$uabot_primitives"; then
