@@ -165,3 +165,19 @@ func TestDeliberate(t *testing.T) {
 		t.Error("another rule is excused")
 	}
 }
+
+func TestConsequence(t *testing.T) {
+	for _, rule := range []Rule{CloseWithoutOpen, OpenAtReturn, OpenTwice, CallInWindow, AccessOutsideWindow, KindMismatch, UncheckedBegin, SaveWithoutRestore} {
+		if Consequence(&checks.Finding{Rule: string(rule)}) == "" {
+			t.Errorf("%s: no word on what comes of it", rule)
+		}
+	}
+	write := Consequence(&checks.Finding{Rule: string(CloseWithoutOpen), Title: "user_write_access_end() can run when no window is open"})
+	read := Consequence(&checks.Finding{Rule: string(CloseWithoutOpen), Title: "user_read_access_end() can run when no window is open"})
+	if write == read {
+		t.Errorf("32-bit book3s has no read windows; both say %q", read)
+	}
+	if other := Consequence(&checks.Finding{Rule: "compiler-warning"}); other != "" {
+		t.Errorf("a compiler's message has the consequence %q", other)
+	}
+}

@@ -22,17 +22,22 @@ func (o *object) hasTrueFlags() bool {
 	return o.flagged == 2
 }
 
-// decides reports whether n is a branch that may test a flag.
+// decides reports whether n is a branch that may test a flag. gcc asks whether it is 0,
+// clang whether it is above.
 func (o *object) decides(n *node) bool {
-	return n.in != nil && n.in.Flow == isa.Branch && (n.in.When == isa.Equal || n.in.When == isa.NotEqual)
+	return n.in != nil && n.in.Flow == isa.Branch && n.in.When != isa.Other
 }
 
-// never reports whether a branch on a true flag does not go this way.
+// never reports whether a branch on a true flag, which is 1, does not go this way.
 func (o *object) never(n *node, kind edgeKind, s *state) bool {
-	if !o.decides(n) || kind != falls && kind != jumps || s.value(compared).kind != truth {
+	if kind != falls && kind != jumps || !o.decides(n) || s.value(compared).kind != truth {
 		return false
 	}
-	return (n.in.When == isa.Equal) == (kind == jumps)
+	switch n.in.When {
+	case isa.NotEqual, isa.Above, isa.AboveEqual:
+		return kind == falls
+	}
+	return kind == jumps
 }
 
 // flagAddress is truthAt if the instruction's relocation is to a flag.

@@ -32,9 +32,10 @@ const (
 func (o *object) compute(in *isa.Insn, e *isa.Effect, a, b value, s *state) value {
 	switch {
 	case a.kind == truth || a.kind == truthAt:
-		byteOf := e.Op == isa.RotateMask && e.Imm&31 == 0 && e.Imm>>32&0xff == 0xff ||
-			e.Op == isa.AndImm && e.Imm&0xff == 0xff || e.Op == isa.RotateMask64 && e.B == 0 && e.Imm&0xff == 0xff
-		if e.Op == isa.Move || e.Op == isa.AddImm && e.Imm == 0 || e.Op == isa.Or && e.A == e.B || a.kind == truth && byteOf {
+		// a bool: its lowest bit is what counts
+		kept := e.Op == isa.RotateMask && e.Imm&31 == 0 && e.Imm>>32&1 == 1 ||
+			e.Op == isa.AndImm && e.Imm&1 == 1 || e.Op == isa.RotateMask64 && e.B == 0 && e.Imm&1 == 1
+		if e.Op == isa.Move || e.Op == isa.AddImm && e.Imm == 0 || e.Op == isa.Or && e.A == e.B || a.kind == truth && kept {
 			return a
 		}
 		return value{}

@@ -105,7 +105,7 @@ func leakNote(s *spot) string {
 }
 
 // nearby bounds the search for an opening on the way not taken.
-const nearby = 60
+const nearby = 160
 
 // divergence is the last branch on a path without a window whose other way opens one
 // soon: there the path went wrong. -1 if there is none.
