@@ -317,7 +317,7 @@ func (p *program) print(v *review.Verdict, o reviewFlags) error {
 		// A mail's lines end in CRLF on the wire; files and pipes have plain ones.
 		out, err = report.Mail(v, report.Identity{Name: p.config.Bot.Name, Address: p.config.Bot.Address, URL: p.config.Bot.URL})
 	default:
-		out = []byte(report.Text(v, report.Options{}))
+		out = []byte(report.Text(v, report.Options{Lines: -1}))
 	}
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"uabot/checks"
+	"uabot/checks/window"
 )
 
 // state is what all checks saw of one tree on all targets: for each target that was
@@ -134,6 +135,9 @@ func compare(base, tip state) []Finding {
 	for _, f := range all {
 		if f.Status == "" {
 			f.Status = Gone
+		}
+		if f.Note == "" {
+			f.Note = window.Consequence(&f.Finding)
 		}
 		list = append(list, f)
 	}
