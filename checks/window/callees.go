@@ -61,7 +61,9 @@ var archSafe = map[string][]string{
 		// local_irq_save() and local_irq_restore() in uaccess_ttbr0_enable() and _disable(),
 		// where TRACE_IRQFLAGS or the compiler's choice makes calls of them
 		"trace_hardirqs_on", "trace_hardirqs_off", "warn_bogus_irq_restore",
-		"arch_local_irq_*", "arch_irqs_disabled*", "arch_local_save_flags"},
+		"arch_local_irq_*", "arch_irqs_disabled*", "arch_local_save_flags",
+		// small functions of headers that only compute, which -Os leaves out of line
+		"system_uses_hw_pan", "system_uses_ttbr0_pan", "access_ok", "__access_ok"},
 	// arch/arm/include/asm/uaccess.h: save_and_enable and restore nest, so the
 	// thunks and the copies, which do both, are allowed
 	"arm": {"arm_copy_from_user", "arm_copy_to_user", "arm_clear_user",

@@ -145,8 +145,13 @@ func (g *graph) follow() {
 		case isa.Call:
 			g.call(n)
 		case isa.Branch:
-			g.fall(n)
-			g.jump(n)
+			taken, known := g.o.decided(n)
+			if !known || !taken {
+				g.fall(n)
+			}
+			if !known || taken {
+				g.jump(n)
+			}
 		case isa.Jump:
 			g.jump(n)
 		}

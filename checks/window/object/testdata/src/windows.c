@@ -343,3 +343,31 @@ int good_lass(int x)
 	return x + 1;
 }
 #endif
+
+#ifdef __aarch64__
+/* what -Os leaves out of line: whether there are windows is asked twice */
+static noinline int system_uses_hw_pan(void)
+{
+	return has_pan();
+}
+
+int good_asks_twice(int *p, int x)
+{
+	int err = 0;
+
+	if (!system_uses_hw_pan())
+		asm volatile("msr ttbr0_el1, %0" :: "r"(task_ttbr0) : "memory");
+	PUT(x, p, efault);
+out:
+	if (!system_uses_hw_pan()) {
+		unsigned long ttbr1;
+
+		asm volatile("mrs %0, ttbr1_el1" : "=r"(ttbr1));
+		asm volatile("msr ttbr0_el1, %0" :: "r"(ttbr1 - 4096) : "memory");
+	}
+	return err;
+efault:
+	err = -14;
+	goto out;
+}
+#endif
