@@ -30,7 +30,7 @@ func (o *object) decides(n *node) bool {
 
 // never reports whether a branch on a true flag, which is 1, does not go this way.
 func (o *object) never(n *node, kind edgeKind, s *state) bool {
-	if kind != falls && kind != jumps || !o.decides(n) || s.value(compared).kind != truth {
+	if kind != falls && kind != jumps || !o.decides(n) || s.value(o.tested(n.loc)).kind != truth {
 		return false
 	}
 	switch n.in.When {
@@ -71,4 +71,39 @@ func (o *object) record(l loc, in *isa.Insn) bool {
 		return w&1 != 0
 	}
 	return false
+}
+
+// comparedIn is the condition field that a powerpc comparison at l sets: BF, book I 3.3.10.
+func (o *object) comparedIn(l loc) holder {
+	w, _ := o.word(o.sections[l.sec()].data, l.off(), 4)
+	return compared + holder(w>>23&7)
+}
+
+// tested is the condition field that a powerpc branch at l tests: BI, book I 2.4.
+func (o *object) tested(l loc) holder {
+	w, _ := o.word(o.sections[l.sec()].data, l.off(), 4)
+	return compared + holder(w>>18&7)
+}
+
+// lostInCall reports whether h is a condition field that a call changes: all but 2 to 4
+// (powerpc ELF ABIs, "Register Usage").
+func (h holder) lostInCall() bool {
+	return h >= compared && h < slots && (h < compared+2 || h > compared+4)
+}
+
+// byteOnStack is what stb and lbz do with a byte of the stack (powerpc, book I 3.3.2): a
+// copy of a flag may be kept there. The decoder follows whole words only.
+func (o *object) byteOnStack(l loc) (isa.Effect, bool) {
+	w, _ := o.word(o.sections[l.sec()].data, l.off(), 4)
+	if o.arch.kernel != "powerpc" || w>>16&31 != 1 {
+		return isa.Effect{}, false
+	}
+	r, off := isa.Reg(w>>21&31), int64(int16(w))
+	switch w >> 26 {
+	case 38:
+		return isa.Effect{Op: isa.Store, Dst: isa.NoReg, A: r, B: isa.NoReg, Imm: off}, true
+	case 34:
+		return isa.Effect{Op: isa.Load, Dst: r, A: isa.NoReg, B: isa.NoReg, Imm: off}, true
+	}
+	return isa.Effect{}, false
 }

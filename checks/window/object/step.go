@@ -216,6 +216,9 @@ func (v *verdict) values(n *node, before, after *state) {
 	for r := written; r != 0; r &= r - 1 {
 		set(holder(trailing(r)), value{})
 	}
+	if n.calls {
+		values = slices.DeleteFunc(values, func(b binding) bool { return b.in.lostInCall() })
+	}
 	if n.calls && slices.Contains(o.arch.translates, n.callee) && before.value(0).kind == reserved {
 		set(0, before.value(0))
 	}
@@ -232,7 +235,7 @@ func (v *verdict) values(n *node, before, after *state) {
 			if !o.withZero(n.loc, e) || a.kind != truth {
 				a = value{}
 			}
-			set(compared, a)
+			set(o.comparedIn(n.loc), a)
 			continue
 		case isa.Store:
 			if e.A == isa.NoReg {

@@ -166,6 +166,11 @@ const mixed isa.Op = 1 << 7
 // table stays what it is when bits of its address move (phys_to_ttbr()).
 func (o *object) effects(n *node) []isa.Effect {
 	in := n.in
+	if o.hasTrueFlags() {
+		if e, ok := o.byteOnStack(n.loc); ok {
+			return []isa.Effect{e}
+		}
+	}
 	if in.NumEffects > 0 || o.arch.control != isa.TTBR0 || in.Written == 0 || in.Flow != isa.Next {
 		return in.Effects[:in.NumEffects]
 	}

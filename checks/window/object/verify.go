@@ -11,7 +11,7 @@ import (
 type holder int32
 
 const (
-	compared holder = 1 << 14 // what was compared with 0 last
+	compared holder = 1 << 14 // and seven more: what each condition field was last set by comparing with 0
 	slots    holder = 1 << 16
 )
 
@@ -197,7 +197,7 @@ func (v *verdict) demandAt(n *node, source func(*node) bool, set func(*node) *de
 	}
 	if source(n) {
 		if in.Flow == isa.Branch {
-			need(compared)
+			need(v.o.tested(n.loc))
 		} else {
 			need(holder(in.Source))
 		}
@@ -214,8 +214,9 @@ func (v *verdict) demandAt(n *node, source func(*node) bool, set func(*node) *de
 		switch e.Op {
 		case isa.NoOp, isa.Lost, isa.StoreAt:
 		case isa.Compare, isa.CompareImm:
-			replaced = append(replaced, compared)
-			if v.o.withZero(n.loc, e) && out.has(compared) {
+			field := v.o.comparedIn(n.loc)
+			replaced = append(replaced, field)
+			if v.o.withZero(n.loc, e) && out.has(field) {
 				need(holder(e.A))
 			}
 		case isa.Store:
@@ -255,6 +256,9 @@ func (v *verdict) demandAt(n *node, source func(*node) bool, set func(*node) *de
 		}
 	}
 	for _, h := range out.slots {
+		if n.calls && h.lostInCall() {
+			continue
+		}
 		before := h
 		if h >= slots {
 			before += holder(moved)
