@@ -371,3 +371,35 @@ efault:
 	goto out;
 }
 #endif
+
+#ifdef __powerpc__
+/* arch/powerpc/include/asm/mmu.h with JUMP_LABEL_FEATURE_CHECK_DEBUG */
+extern _Bool static_key_feature_checks_initialized;
+extern int early_features;
+static __always_inline int mmu_has_feature(void)
+{
+	if (!static_key_feature_checks_initialized) {
+		helper(1);
+		return early_features & 0x200;
+	}
+	return 1;
+}
+
+int good_feature_checks(int *p, int x)
+{
+	int err = 0;
+
+	if (!access_ok(p, 4))
+		return -14;
+	if (mmu_has_feature())
+		open_write();
+	PUT(x, p, efault);
+out:
+	if (mmu_has_feature())
+		close_window();
+	return err;
+efault:
+	err = -14;
+	goto out;
+}
+#endif
