@@ -1,27 +1,35 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 
 	"uabot/checks"
+	"uabot/checks/window"
 	"uabot/checks/window/object"
+	"uabot/checks/window/source"
 )
 
 var checkCommand = command{
 	name:  "check",
-	args:  "OBJECT…",
-	short: "verify the access windows of compiled objects by themselves",
+	args:  "OBJECT… | --source FILE.c…",
+	short: "verify the access windows of objects, or of source files, by themselves",
 	long: `
 Follows every path through the functions of relocatable objects (.o, .ko) and
 says where a window of user access is left open, closed twice, opened twice, or
 where something is called or accessed that must not be: what objtool does for
 x86-64, for every architecture whose objects show windows.
+
+With --source it follows the source instead, as the compiler of a configured tree
+sees it: a pre-flight that needs no patch and no second build. Files are named from
+the root of the tree (--tree, else the current directory); --output is make's O=.
 
 The architecture is read from the object, --target says it where the object does
 not tell (the powerpc flavours). A file that cannot be read is an error of its
@@ -34,15 +42,28 @@ Exit code: 0 no finding, 1 findings, 2 a file could not be checked.`,
 func runCheck(f *flag.FlagSet) func(context.Context, *program, []string) int {
 	target := f.String("target", "", "the objects were built for `TARGET`")
 	asJSON := f.Bool("json", false, "print one JSON object for each file")
+	sources := f.Bool("source", false, "the arguments are C files of a configured kernel tree")
+	tree := f.String("tree", ".", "with --source: the tree's root `DIR`")
+	output := f.String("output", "", "with --source: the output directory `DIR` of the build (make's O=)")
 	windows := f.Bool("windows", false, "list how many windows each function opens")
 	return func(ctx context.Context, p *program, args []string) int {
 		if len(args) == 0 {
-			return p.trouble(errors.New("check takes objects; see `uabot help check`"))
+			return p.trouble(errors.New("check takes objects, or --source and C files; see `uabot help check`"))
 		}
+		var makeArgs []string
 		if *target != "" {
-			if _, err := p.config.Select([]string{*target}); err != nil {
+			list, err := p.config.Select([]string{*target})
+			if err != nil {
 				return p.trouble(err)
 			}
+			makeArgs = list[0].MakeArgs()
+		}
+		if *sources {
+			result, err := source.CheckFiles(ctx, source.Tree{Source: *tree, Output: *output, Make: makeArgs}, args)
+			if err != nil {
+				return p.trouble(err)
+			}
+			return p.printSource(result, *asJSON, *windows)
 		}
 		code := exitClean
 		for r := range p.checkObjects(ctx, args, object.Options{Target: *target}) {
@@ -133,6 +154,32 @@ func (p *program) printObject(r checked, windows bool) {
 	}
 }
 
+// printSource writes what was found in source files.
+func (p *program) printSource(result *checks.Result, asJSON, windows bool) int {
+	code := exitClean
+	if len(result.Findings) > 0 {
+		code = exitFound
+	}
+	if asJSON {
+		if err := jsonLines(p.stdout).Encode(jsonOfResult(result)); err != nil {
+			return p.trouble(err)
+		}
+		return code
+	}
+	for _, f := range result.Findings {
+		printFinding(p, f.File, f)
+	}
+	for _, note := range result.Notes {
+		fmt.Fprintf(p.stderr, "note: %s\n", note)
+	}
+	if windows {
+		for _, w := range result.Windows {
+			fmt.Fprintf(p.stdout, "%s: %s opens %d\n", w.File, w.Function, w.Opens)
+		}
+	}
+	return code
+}
+
 // printFinding writes a finding as compilers do, then its path.
 func printFinding(p *program, path string, f checks.Finding) {
 	place := path
@@ -154,18 +201,21 @@ func printFinding(p *program, path string, f checks.Finding) {
 	for _, e := range f.Evidence {
 		fmt.Fprintf(p.stdout, "    %s\n", e.Text)
 	}
-	if f.Note != "" {
-		fmt.Fprintf(p.stdout, "    %s\n", f.Note)
+	if note := cmp.Or(f.Note, window.Consequence(&f)); note != "" {
+		fmt.Fprintf(p.stdout, "    %s\n", note)
 	}
 	if f.Fix != nil && f.Fix.Text != "" {
 		fmt.Fprintf(p.stdout, "    %s\n", f.Fix.Text)
+		for line := range strings.Lines(f.Fix.Diff) {
+			fmt.Fprintf(p.stdout, "      %s", line)
+		}
 	}
 }
 
 // checkedJSON is one file of `uabot check --json`.
 type checkedJSON struct {
-	Object   string            `json:"object"`
-	Arch     string            `json:"arch"`
+	Object   string            `json:"object,omitempty"` // not with --source
+	Arch     string            `json:"arch,omitempty"`   // the same
 	Error    string            `json:"error,omitempty"`
 	None     string            `json:"no_windows,omitempty"` // why there are none to be seen
 	Findings []findingJSON     `json:"findings"`
@@ -211,6 +261,11 @@ func (r checked) json() checkedJSON {
 		out.Windows = append(out.Windows, windowCountJSON{w.Function, w.File, w.Opens})
 	}
 	return out
+}
+
+// jsonOfResult has no object: what was found belongs to source files.
+func jsonOfResult(result *checks.Result) checkedJSON {
+	return checked{report: &object.Report{Findings: result.Findings, Windows: result.Windows, Notes: result.Notes}}.json()
 }
 
 func jsonOf(f checks.Finding) findingJSON {

@@ -88,7 +88,7 @@ func showLine(f Finding, t config.Target, object string) []string {
 	case checks.Object:
 		return []string{"uabot check --target " + t.Name + " /tmp/u/" + object}
 	case checks.Source:
-		return []string{"uabot check --source --output /tmp/u " + f.File}
+		return []string{"uabot check --source --target " + t.Name + " --output /tmp/u " + f.File}
 	}
 	return nil
 }
