@@ -162,7 +162,7 @@ func FuzzParse(f *testing.F) {
 					if s.Kind == AsmStmt && s.Asm == nil {
 						t.Fatal("an asm without one")
 					}
-					Vars(s.RHS, func(v string) { Base(v) })
+					Vars(s.RHS, func(v string) { _ = Base(v) })
 				}
 			}
 		}
