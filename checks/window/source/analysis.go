@@ -35,9 +35,11 @@ type analysis struct {
 	order    []string
 	callers  map[string]bool // functions that another one calls
 	relevant map[string]bool // functions that touch windows, themselves or by a call
-	opener   map[string]bool // functions some exit of which leaves a window open
-	quietly  map[string]bool
-	flows    map[string]*flow
+	// accessors are whole accesses with a body in the dump: looked at by themselves.
+	accessors map[string]bool
+	opener    map[string]bool // functions some exit of which leaves a window open
+	quietly   map[string]bool
+	flows     map[string]*flow
 
 	summaries map[string]*summary
 	made      []string // their keys, in the order that they were made
@@ -85,7 +87,7 @@ func (e entryState) key(name string) string {
 func newAnalysis(arch string, safe *window.Callees, primitives map[string]*primitive, funcs []*gimple.Func) *analysis {
 	a := &analysis{
 		arch: arch, safe: safe, values: newValues(), primitives: primitives,
-		funcs: map[string]*gimple.Func{}, callers: map[string]bool{}, relevant: map[string]bool{},
+		funcs: map[string]*gimple.Func{}, callers: map[string]bool{}, relevant: map[string]bool{}, accessors: map[string]bool{},
 		opener: map[string]bool{}, quietly: map[string]bool{}, flows: map[string]*flow{},
 		summaries: map[string]*summary{}, busy: map[string]bool{},
 	}
@@ -125,15 +127,23 @@ func newAnalysis(arch string, safe *window.Callees, primitives map[string]*primi
 	var mark func(string)
 	mark = func(name string) {
 		for _, caller := range calls[name] {
-			if !a.relevant[caller] {
+			if !a.relevant[caller] && !window.Accessor(caller) {
 				a.relevant[caller] = true
 				mark(caller)
 			}
 		}
 	}
 	for _, name := range slices.Clone(a.order) {
-		if a.relevant[name] {
+		// An accessor closes what it opens, or is to blame itself: its callers need
+		// not know.
+		if a.relevant[name] && !window.Accessor(name) {
 			mark(name)
+		}
+	}
+	for name := range a.relevant {
+		if window.Accessor(name) {
+			a.accessors[name] = true
+			delete(a.relevant, name)
 		}
 	}
 	return a
@@ -190,10 +200,11 @@ func (a *analysis) report(p *problem) {
 	a.problems = append(a.problems, p)
 }
 
-// run looks at every function that nobody calls, and through their calls at the rest.
+// run looks at every function that nobody calls, and through their calls at the rest;
+// at accessors by themselves.
 func (a *analysis) run() {
 	for _, name := range a.order {
-		if a.callers[name] || !a.relevant[name] && !startsOpen(name) {
+		if !a.accessors[name] && (a.callers[name] || !a.relevant[name] && !startsOpen(name)) {
 			continue
 		}
 		f := a.flow(a.funcs[name])

@@ -414,7 +414,8 @@ func (w *walk) key(block int, st *state) string {
 			st.env[n] = 0
 			continue
 		}
-		if !w.all && !w.f.windowed[n] {
+		// without facts an unknown is as good as any other
+		if !w.all && !w.f.windowed[n] || !w.facts && st.env[n] != 0 && vs.unknown(st.env[n]) {
 			st.env[n] = 0
 		}
 		if v := st.env[n]; v != 0 {

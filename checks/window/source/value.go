@@ -215,6 +215,12 @@ func (vs *values) mentions(v, atom value) bool {
 	return v == atom || n.a != 0 && vs.mentions(n.a, atom) || n.b != 0 && vs.mentions(n.b, atom)
 }
 
+// unknown reports whether v is made of any atom.
+func (vs *values) unknown(v value) bool {
+	n := vs.nodes[v]
+	return n.op == opAtom || n.a != 0 && vs.unknown(n.a) || n.b != 0 && vs.unknown(n.b)
+}
+
 // atoms adds the atoms that v is made of.
 func (vs *values) atoms(v value, into map[value]bool) {
 	if v == 0 {
