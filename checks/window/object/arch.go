@@ -36,7 +36,7 @@ type arch struct {
 	access func(kind int) bool
 	// kept are static keys that stay as compiled, because windows depend on them.
 	kept string
-	// unread: a hand-written .S file has its windows opened by its callers.
+	// cOnly: functions written in assembly are left out, their callers open the windows.
 	cOnly bool
 	// restores: writing back a saved closed state counts as closing.
 	restores bool

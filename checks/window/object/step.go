@@ -11,8 +11,8 @@ import (
 
 func trailing(r uint64) int { return bits.TrailingZeros64(r) }
 
-// marks collects what exploring finds, each thing once.
-type marks struct {
+// observations collects what exploring finds, each thing once.
+type observations struct {
 	problems []problem
 	seen     map[problem]bool
 	opens    map[loc]bool
@@ -20,11 +20,11 @@ type marks struct {
 	unclear  map[loc]bool
 }
 
-func newMarks(*verdict) *marks {
-	return &marks{seen: map[problem]bool{}, opens: map[loc]bool{}, closes: map[loc]bool{}, unclear: map[loc]bool{}}
+func newObservations() *observations {
+	return &observations{seen: map[problem]bool{}, opens: map[loc]bool{}, closes: map[loc]bool{}, unclear: map[loc]bool{}}
 }
 
-func (m *marks) into(v *verdict) {
+func (m *observations) into(v *verdict) {
 	v.problems = m.problems
 	v.opens, v.closes, v.unclear = places(m.opens), places(m.closes), places(m.unclear)
 }
@@ -40,7 +40,7 @@ func places(set map[loc]bool) []loc {
 
 // report notes a problem at an instruction; the first state that shows it has the
 // shortest path.
-func (m *marks) report(p problem) {
+func (m *observations) report(p problem) {
 	key := p
 	key.state, key.kind, key.as = 0, 0, 0
 	if !m.seen[key] {
@@ -51,7 +51,7 @@ func (m *marks) report(p problem) {
 
 // step is the state after n in its state number which, and whether the path goes on:
 // behind a second opening nothing that it shows is the author's.
-func (v *verdict) step(node, which int32, m *marks) (after state, goesOn bool) {
+func (v *verdict) step(node, which int32, m *observations) (after state, goesOn bool) {
 	o, n := v.o, v.nodes[node]
 	s := n.states[which]
 	inside := o.startsOpen(v.f)

@@ -290,7 +290,7 @@ func (v *verdict) explore() {
 	v.nodes[0].states = append(v.nodes[0].states, first)
 	type item struct{ node, state int32 }
 	queue := []item{{0, 0}}
-	marks := newMarks(v)
+	seen := newObservations()
 	for head := 0; head < len(queue); head++ {
 		if head >= maxSteps {
 			v.gaveUp = true
@@ -303,7 +303,7 @@ func (v *verdict) explore() {
 		}
 		o.spent++
 		before := &n.states[at.state]
-		after, goesOn := v.step(at.node, at.state, marks)
+		after, goesOn := v.step(at.node, at.state, seen)
 		if !goesOn {
 			continue
 		}
@@ -330,7 +330,7 @@ func (v *verdict) explore() {
 			before = &n.states[at.state]
 		}
 	}
-	marks.into(v)
+	seen.into(v)
 }
 
 // keep leaves only the values that are needed at n.
