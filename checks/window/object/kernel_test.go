@@ -121,13 +121,14 @@ func TestKernelMutants(t *testing.T) {
 func prepared(t *testing.T, kernel string, target config.Target) string {
 	t.Helper()
 	output := filepath.Join(testenv.Cache(t), "test-object", target.Name)
-	if _, err := os.Stat(filepath.Join(output, "include/generated/bounds.h")); err == nil {
+	fragment := filepath.Join(output, "fragment")
+	_, err := os.Stat(filepath.Join(output, "include/generated/bounds.h"))
+	if before, err2 := os.ReadFile(fragment); err == nil && err2 == nil && string(before) == target.Fragment() {
 		return output
 	}
 	if err := os.MkdirAll(output, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	fragment := filepath.Join(output, "fragment")
 	if err := os.WriteFile(fragment, []byte(target.Fragment()), 0o644); err != nil {
 		t.Fatal(err)
 	}

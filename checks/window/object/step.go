@@ -16,17 +16,16 @@ type observations struct {
 	problems []problem
 	seen     map[problem]bool
 	opens    map[loc]bool
-	closes   map[loc]bool
 	unclear  map[loc]bool
 }
 
 func newObservations() *observations {
-	return &observations{seen: map[problem]bool{}, opens: map[loc]bool{}, closes: map[loc]bool{}, unclear: map[loc]bool{}}
+	return &observations{seen: map[problem]bool{}, opens: map[loc]bool{}, unclear: map[loc]bool{}}
 }
 
 func (m *observations) into(v *verdict) {
 	v.problems = m.problems
-	v.opens, v.closes, v.unclear = places(m.opens), places(m.closes), places(m.unclear)
+	v.opens, v.unclear = places(m.opens), places(m.unclear)
 }
 
 func places(set map[loc]bool) []loc {
@@ -85,7 +84,6 @@ func (v *verdict) step(node, which int32, m *observations) (after state, goesOn 
 			goesOn = false
 		}
 	case closes:
-		m.closes[n.loc] = true
 		// A closing after the register was read and kept is save and lock, closed or
 		// not; one behind pushf, too.
 		if !s.Open && (s.read || s.stack > 1) {
@@ -96,10 +94,8 @@ func (v *verdict) step(node, which int32, m *observations) (after state, goesOn 
 			report(rule, "", 0)
 		}
 	case seals:
-		m.closes[n.loc] = true
 		after.State = window.State{}
 	case restores:
-		m.closes[n.loc] = true
 		if !step.saved && !s.Open && o.arch.restores {
 			report(window.CloseWithoutOpen, "", 0)
 		}

@@ -15,7 +15,8 @@ const (
 	slots    holder = 1 << 16
 )
 
-func slot(off int64) holder { return slots + 1<<20 + holder(off&0xfffff) - 1<<19 }
+// slot is the holder at an offset from the stack pointer; far ones share the last.
+func slot(off int64) holder { return slots + 1<<20 + holder(max(-1<<19, min(off, 1<<19))) }
 
 // demand is the set of holders whose value matters.
 type demand struct {
@@ -106,7 +107,6 @@ type verdict struct {
 	*graph
 	problems []problem
 	opens    []loc // instructions that open a window on some path
-	closes   []loc
 	unclear  []loc // writes that could not be followed
 	gaveUp   bool  // the bounds were exceeded
 }
