@@ -107,6 +107,7 @@ func (p *program) review(ctx context.Context, o reviewFlags, source string) (int
 	defer cleanup()
 	shown := newProgress(p.stderr, o.quiet)
 	worst := exitClean
+	earlier := map[string]*review.Verdict{} // by lineage
 	for i, q := range requests {
 		if len(requests) > 1 && !o.json {
 			if i > 0 {
@@ -126,6 +127,11 @@ func (p *program) review(ctx context.Context, o reviewFlags, source string) (int
 			worst = exitTrouble
 			continue
 		}
+		lineage := series[i].Lineage
+		if before := earlier[lineage]; before != nil && lineage != "" && before.Series.Version < series[i].Version {
+			verdict.Compare(before)
+		}
+		earlier[lineage] = verdict
 		if err := p.print(verdict, o); err != nil {
 			return 0, err
 		}

@@ -83,6 +83,21 @@ func TestCompareAndAttribute(t *testing.T) {
 	}
 }
 
+// A target that does not compile shows nothing of its windows; that heals nothing.
+func TestCarryOverWhatDoesNotCompile(t *testing.T) {
+	states := []state{stateOf("x86:old"), stateOf("x86:old,f"), stateOf("x86:"), stateOf("x86:")}
+	u := &run{states: states, broken: []map[string]bool{{}, {}, {"x86": true}, {"x86": true}}}
+	broken := found("f", checks.Build, "x86")
+	broken.Rule = "compiler-error"
+	states[2].add("x86", []checks.Finding{broken})
+	states[3].add("x86", []checks.Finding{broken})
+	u.carry()
+	got := summary(attribute(compare(states[0], states[3]), states))
+	if want := "new:f@1 new:f@2 before:old"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // The same bug seen by two checks and on two targets is one finding: told with the
 // stronger class, the author's lines from the source, and all evidence.
 func TestMergeKeepsAllEvidence(t *testing.T) {

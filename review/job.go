@@ -165,6 +165,11 @@ func (j *job) step(ctx context.Context, k int) error {
 // as those of state k. It returns the windows of each function as they are in the
 // objects: what the source opens may be no instruction at all.
 func (j *job) check(ctx context.Context, k int, built *checks.Built) ([]checks.Windows, error) {
+	if !allBuilt(built) {
+		j.run.mu.Lock()
+		j.run.broken[k][j.target.Name] = true
+		j.run.mu.Unlock()
+	}
 	var windows []checks.Windows
 	for _, c := range j.checks {
 		if ok, reason := c.Applies(j.target); !ok {

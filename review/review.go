@@ -51,8 +51,9 @@ type run struct {
 	scratch *tree.Scratch
 
 	mu      sync.Mutex
-	done    int // targets
-	states  []state
+	done    int                     // targets
+	states  []state                 // after so many patches; nil where nobody looked
+	broken  []map[string]bool       // the targets where something does not compile then
 	windows map[string]windowCounts // by target
 }
 
@@ -121,11 +122,15 @@ func (u *run) apply(ctx context.Context) error {
 	u.base = kbuild.Tree{Commit: base.Commit, Git: u.Repo.Git()}
 	u.tell("", "applying %d %s to %s", len(patches), plural(len(patches), "patch", "patches"), base.Name)
 	if u.commits, err = u.Repo.Apply(ctx, base.Commit, patches); err != nil {
-		return err
+		return fmt.Errorf("on %s, %s: %w", base.Name, base.Reason, err)
 	}
 	u.verdict.Applied = true
 	u.states = make([]state, len(u.commits)+1)
 	u.states[0], u.states[len(u.commits)] = state{}, state{}
+	u.broken = make([]map[string]bool, len(u.states))
+	for k := range u.broken {
+		u.broken[k] = map[string]bool{}
+	}
 	u.tell("", "laying out the source of %s", base.Name)
 	return nil
 }
@@ -157,7 +162,8 @@ func (u *run) review(ctx context.Context) error {
 	if err := u.stepThrough(ctx, jobs); err != nil {
 		return err
 	}
-	u.verdict.Findings = attribute(u.verdict.Findings, u.states)
+	u.carry()
+	u.verdict.Findings = attribute(compare(u.states[0], u.states[len(u.commits)]), u.states)
 	u.verdict.Windows = u.windowChanges()
 	if err := u.findUncompiled(ctx, jobs); err != nil {
 		return err
@@ -218,6 +224,23 @@ func (u *run) stepThrough(ctx context.Context, jobs []*job) error {
 		u.states[k].fold()
 	}
 	return u.scratch.Set(ctx, u.tip())
+}
+
+// carry goes through the states in order and takes over what cannot be seen in one.
+func (u *run) carry() {
+	for k := 1; k < len(u.states); k++ {
+		if u.states[k] == nil {
+			continue
+		}
+		for target := range u.broken[k] {
+			for j := k - 1; j >= 0; j-- {
+				if _, looked := u.states[j][target]; looked {
+					u.states[k].carry(u.states[j], map[string]bool{target: true})
+					break
+				}
+			}
+		}
+	}
 }
 
 // telling chooses the fewest targets that together show every new finding; the

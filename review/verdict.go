@@ -4,6 +4,7 @@
 package review
 
 import (
+	"slices"
 	"time"
 
 	"uabot/checks"
@@ -77,6 +78,26 @@ type Uncompiled struct {
 	Reason string // "#ifdef CONFIG_X: needs CONFIG_X=y", "arch/mips: no target builds it"
 }
 
+// Since says what became of the new findings of an earlier revision.
+type Since struct {
+	Version int       // of that revision
+	Fixed   []Finding // not there any more
+	Still   []Finding // still new
+}
+
+// Compare sets v against the verdict on an earlier revision of the same work.
+func (v *Verdict) Compare(earlier *Verdict) {
+	v.Since = &Since{Version: earlier.Series.Version}
+	for _, f := range earlier.NewFindings() {
+		still := slices.ContainsFunc(v.NewFindings(), func(g Finding) bool { return g.Identity() == f.Identity() })
+		if still {
+			v.Since.Still = append(v.Since.Still, f)
+		} else {
+			v.Since.Fixed = append(v.Since.Fixed, f)
+		}
+	}
+}
+
 // Verdict is the outcome of a review.
 type Verdict struct {
 	Series     *mail.Series // what was reviewed
@@ -87,6 +108,7 @@ type Verdict struct {
 	Findings   []Finding
 	Windows    []WindowChange
 	Uncompiled []Uncompiled // nil: nobody looked; empty: every changed line was compiled
+	Since      *Since       // against the revision before; nil where that was not reviewed
 	Reproduce  []string     // shell lines that show the first new finding from nothing
 	Notes      []string     // limits: "header touched: 40 of 312 including files compiled"
 	Started    time.Time

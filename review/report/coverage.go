@@ -9,8 +9,30 @@ import (
 	"uabot/review"
 )
 
+// since tells what became of the findings of the revision before.
+func (t *text) since(p *page) {
+	s := t.v.Since
+	if s == nil || len(s.Fixed)+len(s.Still) == 0 {
+		return
+	}
+	p.blank()
+	if len(s.Still) > 0 {
+		p.line("Of what was new in v%d, %s fixed and %s.", s.Version, counted(len(s.Fixed), "finding is", "findings are"), counted(len(s.Still), "is still there", "are still there"))
+	} else {
+		p.line("Fixed since v%d:", s.Version)
+	}
+	for i := range s.Fixed {
+		line := wording(&s.Fixed[i])
+		if at := place(&s.Fixed[i]); at != "" {
+			line = at + ": " + line
+		}
+		p.line("  %s", line)
+	}
+}
+
 // history tells what is gone with the series, and how much was there before.
 func (t *text) history(p *page) {
+	t.since(p)
 	var gone []string
 	before := 0
 	for i := range t.v.Findings {

@@ -24,6 +24,7 @@ type (
 		Findings   []jsonFinding    `json:"findings"`
 		Windows    []jsonWindow     `json:"windows"`
 		Uncompiled []jsonUncompiled `json:"uncompiled"`
+		Since      *jsonSince       `json:"since,omitempty"`
 		Reproduce  []string         `json:"reproduce"`
 		Notes      []string         `json:"notes"`
 		Seconds    float64          `json:"seconds"`
@@ -33,6 +34,11 @@ type (
 		Version   int    `json:"version"`
 		Patches   int    `json:"patches"`
 		MessageID string `json:"message_id"`
+	}
+	jsonSince struct {
+		Version int      `json:"version"`
+		Fixed   []string `json:"fixed"`
+		Still   []string `json:"still"`
 	}
 	jsonBase struct {
 		Commit string `json:"commit"`
@@ -123,6 +129,7 @@ type (
 //	 "windows": [{"function", "file", "target",
 //	              "before", "after"}],  -1: there is no such function
 //	 "uncompiled": [{"file", "line", "reason"}],   one for each line
+//	 "since": {"version", "fixed": [id], "still": [id]} (where an earlier revision was reviewed, too),
 //	 "reproduce": [command], "notes": [text], "seconds"}
 //
 // Findings stand in the order of reports, new ones first: the n-th of them is [n] in a
@@ -168,6 +175,9 @@ func JSON(v *review.Verdict) ([]byte, error) {
 	for _, w := range v.Windows {
 		out.Windows = append(out.Windows, jsonWindow{w.Function, w.File, w.Target, w.Before, w.After})
 	}
+	if v.Since != nil {
+		out.Since = &jsonSince{Version: v.Since.Version, Fixed: identities(v.Since.Fixed), Still: identities(v.Since.Still)}
+	}
 	for _, u := range v.Uncompiled {
 		for line := u.First; line <= max(u.First, u.Last); line++ {
 			out.Uncompiled = append(out.Uncompiled, jsonUncompiled{u.File, line, u.Reason})
@@ -181,6 +191,15 @@ func JSON(v *review.Verdict) ([]byte, error) {
 		return nil, fmt.Errorf("encoding the verdict on %q: %w", series.Subject, err)
 	}
 	return b.Bytes(), nil
+}
+
+// identities are the ids of findings; never nil.
+func identities(findings []review.Finding) []string {
+	ids := []string{}
+	for i := range findings {
+		ids = append(ids, findings[i].Identity())
+	}
+	return ids
 }
 
 func findingJSON(f *review.Finding) jsonFinding {
