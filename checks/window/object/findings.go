@@ -22,7 +22,7 @@ func (o *object) findings(verdicts []*verdict) []checks.Finding {
 	var all []sighting
 	for _, v := range verdicts {
 		for _, p := range v.problems {
-			if s := v.locate(p); s.Deliberate(o.arch.kernel) == "" {
+			if s := v.locate(p); s.Deliberate(o.arch.kernel) == "" && !o.savedAround(&s) {
 				all = append(all, sighting{s, v})
 			}
 		}

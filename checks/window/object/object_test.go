@@ -116,11 +116,21 @@ func compare(t *testing.T, got, want []string) {
 	}
 }
 
+// fromTree are the options for objects of testdata/src, which were compiled as /tree.
+func fromTree(t testing.TB) Options {
+	t.Helper()
+	source, err := filepath.Abs("testdata/src")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{Source: source, SourceAs: "/tree"}
+}
+
 // Every rule, on every arch, with DWARF of each form; what is right stays silent.
 func TestRules(t *testing.T) {
 	for _, name := range objects {
 		t.Run(name, func(t *testing.T) {
-			r, err := Check(kept(t, name), Options{})
+			r, err := Check(kept(t, name), fromTree(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +145,7 @@ func TestRules(t *testing.T) {
 					}
 					continue
 				}
-				if f.File != "/tree/windows.c" || f.Line == 0 || len(f.Witness) == 0 || len(f.Witness) > checks.MaxWitness {
+				if f.File != "windows.c" || f.Line == 0 || len(f.Witness) == 0 || len(f.Witness) > checks.MaxWitness {
 					t.Errorf("%s %s: at %s:%d, %d lines of witness", f.Function, f.Rule, f.File, f.Line, len(f.Witness))
 				}
 			}
@@ -383,7 +393,7 @@ func TestCompilers(t *testing.T) {
 				t.Fatalf("make: %v\n%s", err, out)
 			}
 			for _, name := range objects {
-				r, err := Check(filepath.Join(dir, name+".o"), Options{})
+				r, err := Check(filepath.Join(dir, name+".o"), fromTree(t))
 				if err != nil {
 					t.Fatal(err)
 				}

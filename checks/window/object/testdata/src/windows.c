@@ -403,3 +403,40 @@ efault:
 	goto out;
 }
 #endif
+
+#ifdef __aarch64__
+/* arch/arm64/include/asm/uaccess.h: the window stays open, and that is meant */
+static inline unsigned long user_access_save(void) { return 0; }
+static inline void user_access_restore(unsigned long enabled) { }
+
+int good_saved_around(int *p, int x)
+{
+	if (!user_write_access_begin(p, 4))
+		return -14;
+	if (x > 3) {
+		unsigned long ua = user_access_save();
+
+		x = helper(x);
+		user_access_restore(ua);
+	}
+	PUT(x, p, efault);
+efault:
+	user_write_access_end();
+	return 0;
+}
+
+int calls_behind_restore(int *p, int x)
+{
+	unsigned long ua;
+
+	if (!user_write_access_begin(p, 4))
+		return -14;
+	ua = user_access_save();
+	user_access_restore(ua);
+	x = helper(x);
+	PUT(x, p, efault);
+efault:
+	user_write_access_end();
+	return 0;
+}
+#endif
