@@ -171,6 +171,26 @@ func (j *job) check(ctx context.Context, k int, built *checks.Built) ([]checks.W
 		j.run.mu.Unlock()
 	}
 	var windows []checks.Windows
+	findings, err := j.each(ctx, built, func(c checks.Check, result *checks.Result) {
+		if c.Name() == object.CheckName {
+			windows = result.Windows
+		}
+		for _, note := range result.Notes {
+			if !slices.Contains(j.result.Notes, note) {
+				j.result.Notes = append(j.result.Notes, note)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	j.run.record(k, j.target.Name, findings)
+	return windows, nil
+}
+
+// each runs every check that sees anything on the target, and returns all findings.
+func (j *job) each(ctx context.Context, built *checks.Built, seen func(checks.Check, *checks.Result)) ([]checks.Finding, error) {
+	var findings []checks.Finding
 	for _, c := range j.checks {
 		if ok, reason := c.Applies(j.target); !ok {
 			if c.Name() == object.CheckName {
@@ -183,17 +203,10 @@ func (j *job) check(ctx context.Context, k int, built *checks.Built) ([]checks.W
 		if err != nil {
 			return nil, fmt.Errorf("%s on %s: %w", c.Name(), j.target.Name, err)
 		}
-		j.run.record(k, j.target.Name, result.Findings)
-		if c.Name() == object.CheckName {
-			windows = result.Windows
-		}
-		for _, note := range result.Notes {
-			if !slices.Contains(j.result.Notes, note) {
-				j.result.Notes = append(j.result.Notes, note)
-			}
-		}
+		findings = append(findings, result.Findings...)
+		seen(c, result)
 	}
-	return windows, nil
+	return findings, nil
 }
 
 // tree is the patched tree with the first k patches.

@@ -164,6 +164,9 @@ func (u *run) review(ctx context.Context) error {
 	}
 	u.carry()
 	u.verdict.Findings = attribute(compare(u.states[0], u.states[len(u.commits)]), u.states)
+	if err := u.tryFixes(ctx, jobs); err != nil {
+		return err
+	}
 	u.verdict.Windows = u.windowChanges()
 	if err := u.findUncompiled(ctx, jobs); err != nil {
 		return err

@@ -109,3 +109,33 @@ func plainWords(words string) string {
 	}
 	return strings.Join(keep, "\n")
 }
+
+// Commit makes a commit of a unified diff on top of another commit, without a worktree,
+// and returns its id. The diff has to fit exactly.
+func (r *Repo) Commit(ctx context.Context, on, diff string) (string, error) {
+	work, err := r.workDir("commit-")
+	if err != nil {
+		return "", err
+	}
+	defer work.remove()
+	file := filepath.Join(work.path, "diff")
+	if err := os.WriteFile(file, []byte(diff), 0o600); err != nil {
+		return "", fmt.Errorf("writing a diff: %w", err)
+	}
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(work.path, "index")}
+	var out string
+	for _, args := range [][]string{
+		{"read-tree", on},
+		{"apply", "--cached", file},
+		{"write-tree"},
+	} {
+		if out, err = r.git(ctx, r.own, env, args...); err != nil {
+			return "", fmt.Errorf("committing a diff on %.12s: %w", on, err)
+		}
+	}
+	commit, err := r.git(ctx, r.own, nil, "commit-tree", "-p", on, "-m", "a fix that is tried", out)
+	if err != nil {
+		return "", fmt.Errorf("committing a diff on %.12s: %w", on, err)
+	}
+	return commit, nil
+}

@@ -365,3 +365,22 @@ func TestShallowClone(t *testing.T) {
 		t.Errorf("named %q, want %q", got, want)
 	}
 }
+
+func TestCommit(t *testing.T) {
+	b := setup(t)
+	const diff = "--- a/kernel/a.c\n+++ b/kernel/a.c\n@@ -1,3 +1,3 @@\n int a;\n-int b;\n+short b;\n int c;\n"
+	commit, err := b.Commit(t.Context(), b.base, diff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := b.ReadFile(t.Context(), commit, "kernel/a.c")
+	if err != nil || string(text) != "int a;\nshort b;\nint c;\n" {
+		t.Errorf("kernel/a.c is %q, %v", text, err)
+	}
+	if _, err := b.Commit(t.Context(), b.tip, diff); err == nil {
+		t.Error("a diff that does not fit was committed")
+	}
+	if left := b.leftovers(); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}
