@@ -69,6 +69,9 @@ type Bot struct {
 // Default is the configuration without a file.
 func Default() *Config {
 	b := builtin()
+	for i := range b.Target {
+		b.Target[i].Common = b.Common
+	}
 	return &Config{
 		Cache: defaultCache(),
 		Jobs:  runtime.NumCPU(),
