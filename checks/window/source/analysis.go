@@ -280,7 +280,6 @@ func (a *analysis) summary(f *flow, entry entryState, caller *state) *summary {
 			a.gaveUp = append(a.gaveUp, f.fn.Name)
 		}
 	}
-	a.states += len(w.seen)
 	s := &summary{exits: w.exits, blame: w.blame, base: caller.trail}
 	if !entry.win.Open && a.callers[f.fn.Name] {
 		s.exits = a.settle(f, s.exits)

@@ -20,7 +20,7 @@
 // that it returns where it is closed; so a bug may be missed there. A helper that
 // tells its caller about the window in a way that is not followed (a bit of a result,
 // a structure two pointers away) may be called wrong without being so; functions with
-// more than 20,000 states are named in a note instead of being judged. Not looked at:
+// too many states are named in a note instead of being judged. Not looked at:
 // that accesses use the pointer that a masked begin returns; that the range of a begin
 // is that of its accesses; copies of structures, of which gcc makes calls later.
 package source
