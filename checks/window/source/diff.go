@@ -84,6 +84,33 @@ func (e *editor) labelAbove(n int, label string) int {
 	return 0
 }
 
+// labelBelow is the label in the line below line n, "" where there is none.
+func (e *editor) labelBelow(n int) string {
+	if m := isLabel.FindStringSubmatch(e.line(n + 1)); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// failedBegins are the lines above line n, in its function or macro, in which a begin
+// that failed jumps to label.
+func (e *editor) failedBegins(n int, label string) (lines []int) {
+	for l := n - 1; l > 0; l-- {
+		if strings.HasPrefix(e.line(l), "}") || strings.HasPrefix(e.line(l), "{") {
+			break
+		}
+		if beginCall.MatchString(e.line(l)) {
+			if jump, to := e.gotoAfter(l); to == label && jump < n {
+				lines = append(lines, jump)
+			}
+		}
+		if strings.HasPrefix(e.line(l), "#define") {
+			break
+		}
+	}
+	return lines
+}
+
 const tab = 8
 
 func width(s string) int {
@@ -99,22 +126,22 @@ func width(s string) int {
 }
 
 // aligned keeps the backslash that ends a macro's line in its column, where text
-// before it grew.
+// before it grew, or (less than 0) shrank.
 func aligned(line string, grew int) string {
 	body, ok := strings.CutSuffix(line, "\\")
 	if !ok || grew == 0 {
 		return line
 	}
 	text := strings.TrimRight(body, " \t")
-	// the column before text grew: tabs make it a multiple
-	column := width(text[:max(0, len(text)-grew)]+body[len(text):]) / tab * tab
+	was := text[:max(0, len(text)-max(0, grew))] + strings.Repeat(" ", max(0, -grew))
+	column := width(was + body[len(text):])
 	if width(text) >= column {
 		return text + " \\"
 	}
-	for width(text) < column {
+	for (width(text)/tab+1)*tab <= column {
 		text += "\t"
 	}
-	return text + "\\"
+	return text + strings.Repeat(" ", column-width(text)) + "\\"
 }
 
 const around = 3

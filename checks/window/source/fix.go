@@ -62,18 +62,25 @@ func (r *report) fixClose(p *problem, at spot) *checks.Fix {
 	if before.file != at.file || jump == 0 || label == 0 || before.line > at.line || !bare(ed.line(at.line)) {
 		return fix
 	}
-	fresh := old + "_closed"
-	if ed.mentions(fresh) {
+	fresh := ed.labelBelow(at.line)
+	there := fresh != ""
+	if there {
+		fix.Text = "A failed begin has to go to " + fresh + ", below the end."
+	} else if fresh = old + "_closed"; ed.mentions(fresh) {
 		return fix
 	}
-	ed.replace(jump, "goto "+old, "goto "+fresh)
-	for l := before.line; l > 0 && l > before.line-40; l-- { // a macro's labels are declared
-		if strings.Contains(ed.line(l), "__label__ "+old) {
-			ed.replace(l, "__label__ "+old, "__label__ "+old+", "+fresh)
-			break
-		}
+	for _, l := range ed.failedBegins(label, old) {
+		ed.replace(l, "goto "+old, "goto "+fresh)
 	}
-	ed.insertAfter(at.line, strings.Replace(ed.line(label), old, fresh, 1), old, fresh)
+	if !there {
+		for l := before.line; l > 0 && l > before.line-40; l-- { // a macro's labels are declared
+			if strings.Contains(ed.line(l), "__label__ "+old) {
+				ed.replace(l, "__label__ "+old, "__label__ "+old+", "+fresh)
+				break
+			}
+		}
+		ed.insertAfter(at.line, strings.Replace(ed.line(label), old, fresh, 1), old, fresh)
+	}
 	fix.Diff = ed.diff()
 	return fix
 }
