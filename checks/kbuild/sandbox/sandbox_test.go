@@ -185,14 +185,15 @@ func TestEnvironmentClean(t *testing.T) {
 	t.Setenv("SMTP_PASSWORD", "s3cret")
 	t.Setenv("MAKEFLAGS", "-n")
 	both(t, func(t *testing.T, r *Runner) {
-		c := sh("env; cat /proc/$PPID/environ; cat /proc/1/environ")
+		c := sh("env; echo ====; cat /proc/$PPID/environ; cat /proc/1/environ")
 		c.Env = []string{"KBUILD_BUILD_USER=uabot", "EMPTY="}
 		out := string(run(t, r, c).Stdout)
-		if r.Sandboxed() && strings.Contains(out, "s3cret") || strings.Contains(strings.SplitN(out, "\x00", 2)[0], "s3cret") {
+		own, others, _ := strings.Cut(out, "====\n")
+		if strings.Contains(own, "s3cret") || r.Sandboxed() && strings.Contains(others, "s3cret") {
 			t.Errorf("a secret of the caller is visible:\n%s", out)
 		}
-		if strings.Contains(out, "MAKEFLAGS") || !strings.Contains(out, "KBUILD_BUILD_USER=uabot\n") || !strings.Contains(out, "EMPTY=\n") {
-			t.Errorf("environment:\n%s", out)
+		if strings.Contains(own, "MAKEFLAGS") || !strings.Contains(own, "KBUILD_BUILD_USER=uabot\n") || !strings.Contains(own, "EMPTY=\n") {
+			t.Errorf("environment:\n%s", own)
 		}
 	})
 }
