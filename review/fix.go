@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"uabot/checks"
+	"uabot/checks/kbuild"
 )
 
 // maxFixes bounds the fixes that are tried: each costs a build of the objects on one
@@ -16,25 +17,24 @@ const maxFixes = 3
 // looks again. A diff that does not fit, does not compile, leaves the finding or
 // brings another is not shown: neither are those that were not tried.
 func (u *run) tryFixes(ctx context.Context, jobs []*job) error {
-	tried := 0
+	var try []*Finding
 	for i := range u.verdict.Findings {
 		f := &u.verdict.Findings[i]
-		if f.Fix == nil || f.Fix.Diff == "" {
-			continue
-		}
-		good := false
-		if f.Status == New && f.HealedBy == 0 && tried < maxFixes {
-			tried++
-			var err error
-			if good, err = u.tryFix(ctx, f, jobs); err != nil {
-				return err
-			}
-		}
-		if !good {
+		switch {
+		case f.Fix == nil || f.Fix.Diff == "":
+		case f.Status == New && f.HealedBy == 0 && len(try) < maxFixes:
+			try = append(try, f)
+		default:
 			f.Fix = &checks.Fix{Text: f.Fix.Text}
 		}
 	}
-	return u.scratch.Set(ctx, u.tip())
+	return u.parallel(ctx, len(try), func(ctx context.Context, i int) error {
+		good, err := u.tryFix(ctx, try[i], jobs)
+		if !good {
+			try[i].Fix = &checks.Fix{Text: try[i].Fix.Text}
+		}
+		return err
+	})
 }
 
 // tryFix reports whether the diff of a fix mends f, and only that.
@@ -53,36 +53,34 @@ func (u *run) tryFix(ctx context.Context, f *Finding, jobs []*job) (bool, error)
 	if err != nil {
 		return false, nil // it does not fit: no fix to show
 	}
-	if err := u.scratch.Set(ctx, commit); err != nil {
-		return false, err
-	}
 	j.tell("trying a fix")
-	output, err := u.tempDir(j.target.Name)
-	if err != nil {
+	var after state
+	err = u.at(ctx, commit, func(t kbuild.Tree) error {
+		output, err := u.tempDir(j.target.Name)
+		if err != nil {
+			return err
+		}
+		built, err := j.built.BuildState(ctx, t, j.units, output)
+		if err != nil {
+			return fmt.Errorf("trying a fix: %w", err)
+		}
+		if !allBuilt(built) {
+			return nil
+		}
+		findings, err := j.each(ctx, built, func(checks.Check, *checks.Result) {})
+		if err != nil {
+			return err
+		}
+		after = state{}
+		after.add(j.target.Name, findings)
+		after.fold()
+		return nil
+	})
+	if err != nil || after == nil || after.has(f.Identity()) {
 		return false, err
-	}
-	patched := u.tree(len(u.commits))
-	patched.Commit = commit
-	built, err := j.built.BuildState(ctx, patched, j.units, output)
-	if err != nil {
-		return false, fmt.Errorf("trying a fix: %w", err)
-	}
-	if !allBuilt(built) {
-		return false, nil
-	}
-	fixed, err := j.each(ctx, built, func(checks.Check, *checks.Result) {})
-	if err != nil {
-		return false, err
-	}
-	name := j.target.Name
-	after := state{}
-	after.add(name, fixed)
-	after.fold()
-	if after.has(f.Identity()) {
-		return false, nil
 	}
 	tip := u.states[len(u.commits)]
-	for id := range after[name] {
+	for id := range after[j.target.Name] {
 		if !tip.has(id) && !u.states[0].has(id) {
 			return false, nil
 		}

@@ -69,7 +69,7 @@ func (j *job) beforeAndAfter(ctx context.Context) error {
 	}
 	j.result.Compiler = j.built.Compiler()
 	j.result.Notes = append(j.result.Notes, j.built.Notes...)
-	if j.plan, err = j.built.Plan(ctx, u.tree(len(u.commits))); err != nil {
+	if j.plan, err = j.built.Plan(ctx, u.patched()); err != nil {
 		return err
 	}
 	j.result.Notes = append(j.result.Notes, j.plan.Notes...)
@@ -89,7 +89,7 @@ func (j *job) beforeAndAfter(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if j.tip, err = j.built.BuildState(ctx, u.tree(len(u.commits)), j.plan.Units, output); err != nil {
+	if j.tip, err = j.built.BuildState(ctx, u.patched(), j.plan.Units, output); err != nil {
 		return j.failed(ctx, err)
 	}
 	j.compare(base)
@@ -145,15 +145,15 @@ func (j *job) failed(ctx context.Context, err error) error {
 	return j.end(Failed, "%v", err)
 }
 
-// step builds and checks the tree with the first k patches.
-func (j *job) step(ctx context.Context, k int) error {
+// step builds and checks t, the tree with the first k patches.
+func (j *job) step(ctx context.Context, k int, t kbuild.Tree) error {
 	u := j.run
 	j.tell("looking at patch %d/%d", k, len(u.commits))
 	output, err := u.tempDir(j.target.Name)
 	if err != nil {
 		return err
 	}
-	built, err := j.built.BuildState(ctx, u.tree(k), j.units, output)
+	built, err := j.built.BuildState(ctx, t, j.units, output)
 	if err != nil {
 		return fmt.Errorf("stepping through the series: %w", err)
 	}
@@ -175,6 +175,8 @@ func (j *job) check(ctx context.Context, k int, built *checks.Built) ([]checks.W
 		if c.Name() == object.CheckName {
 			windows = result.Windows
 		}
+		j.run.mu.Lock()
+		defer j.run.mu.Unlock()
 		for _, note := range result.Notes {
 			if !slices.Contains(j.result.Notes, note) {
 				j.result.Notes = append(j.result.Notes, note)
@@ -194,7 +196,9 @@ func (j *job) each(ctx context.Context, built *checks.Built, seen func(checks.Ch
 	for _, c := range j.checks {
 		if ok, reason := c.Applies(j.target); !ok {
 			if c.Name() == object.CheckName {
+				j.run.mu.Lock()
 				j.result.SourceOnly, _, _ = strings.Cut(reason, ":")
+				j.run.mu.Unlock()
 			}
 			continue
 		}
@@ -209,7 +213,7 @@ func (j *job) each(ctx context.Context, built *checks.Built, seen func(checks.Ch
 	return findings, nil
 }
 
-// tree is the patched tree with the first k patches.
-func (u *run) tree(k int) kbuild.Tree {
-	return kbuild.Tree{Dir: u.scratch.Dir, Commit: u.commits[k-1], Git: u.Repo.Git()}
+// patched is the tree with all patches.
+func (u *run) patched() kbuild.Tree {
+	return kbuild.Tree{Dir: u.scratch.Dir, Commit: u.tip(), Git: u.Repo.Git()}
 }

@@ -153,7 +153,7 @@ func (u *run) review(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := u.lookAtChange(ctx, len(u.commits), jobs); err != nil {
+	if err := u.lookAtChange(ctx, len(u.commits), u.scratch.Dir, jobs); err != nil {
 		return err
 	}
 	u.states[0].fold()
@@ -210,23 +210,39 @@ func (u *run) stepThrough(ctx context.Context, jobs []*job) error {
 		return nil
 	}
 	chosen := telling(u.verdict.Findings, jobs)
-	for k := 1; k < len(u.commits); k++ {
-		if err := u.scratch.Set(ctx, u.commits[k-1]); err != nil {
-			return err
-		}
+	return u.parallel(ctx, len(u.commits)-1, func(ctx context.Context, i int) error {
+		k := i + 1
+		u.mu.Lock()
 		u.states[k] = state{}
-		err := u.parallel(ctx, len(chosen), func(ctx context.Context, i int) error {
-			return chosen[i].step(ctx, k)
+		u.mu.Unlock()
+		return u.at(ctx, u.commits[k-1], func(t kbuild.Tree) error {
+			for _, j := range chosen {
+				if err := j.step(ctx, k, t); err != nil {
+					return err
+				}
+			}
+			if err := u.lookAtChange(ctx, k, t.Dir, nil); err != nil {
+				return err
+			}
+			u.mu.Lock()
+			defer u.mu.Unlock()
+			u.states[k].fold()
+			return nil
 		})
-		if err != nil {
-			return err
-		}
-		if err := u.lookAtChange(ctx, k, nil); err != nil {
-			return err
-		}
-		u.states[k].fold()
+	})
+}
+
+// at calls f with the source of a commit, laid out in a scratch tree of its own.
+func (u *run) at(ctx context.Context, commit string, f func(kbuild.Tree) error) error {
+	s, err := u.Repo.Scratch(ctx, u.base.Commit)
+	if err != nil {
+		return err
 	}
-	return u.scratch.Set(ctx, u.tip())
+	defer s.Close()
+	if err := s.Set(ctx, commit); err != nil {
+		return err
+	}
+	return f(kbuild.Tree{Dir: s.Dir, Commit: commit, Git: u.Repo.Git()})
 }
 
 // carry goes through the states in order and takes over what cannot be seen in one.
@@ -274,13 +290,13 @@ func telling(findings []Finding, jobs []*job) []*job {
 	return chosen
 }
 
-// lookAtChange applies the rules on the change itself to the first k patches.
-// Their findings belong to no target.
-func (u *run) lookAtChange(ctx context.Context, k int, jobs []*job) error {
+// lookAtChange applies the rules on the change itself to the first k patches, whose
+// tree is in dir. Their findings belong to no target.
+func (u *run) lookAtChange(ctx context.Context, k int, dir string, jobs []*job) error {
 	change := usercopy.Change{
 		Base:    usercopy.Dir(u.base.Dir),
-		Patched: usercopy.Dir(u.scratch.Dir),
-		Search:  usercopy.Grep(u.scratch.Dir),
+		Patched: usercopy.Dir(dir),
+		Search:  usercopy.Grep(dir),
 	}
 	for _, p := range u.Series.Patches[:k] {
 		change.Files = append(change.Files, p.Files...)
