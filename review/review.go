@@ -323,19 +323,32 @@ func (u *run) record(k int, target string, findings []checks.Finding) {
 	u.states[k].add(target, findings)
 }
 
-// windowChanges lists, for the functions that open another number of windows than
-// before on some target, the numbers of every target that has them.
+// windowChanges lists, for the functions of touched files that open another number of
+// windows than before on some target, the numbers of every target that has them. What
+// the compiler inlines from elsewhere moves, too, and is not the series' doing.
 func (u *run) windowChanges() []WindowChange {
+	touched := map[string]bool{}
+	for _, p := range u.Series.Patches {
+		for _, name := range pathsOf(p) {
+			touched[name] = true
+		}
+	}
 	differs := map[string]bool{}
 	for _, w := range u.windows {
 		for _, c := range compareWindows("", w.base, w.tip, func(string, string) bool { return false }) {
-			differs[c.File+"\x00"+c.Function] = true
+			if touched[c.File] {
+				differs[c.File+"\x00"+c.Function] = true
+			}
 		}
 	}
 	var list []WindowChange
 	for _, t := range u.Targets {
 		if w, ok := u.windows[t.Name]; ok {
-			list = append(list, compareWindows(t.Name, w.base, w.tip, func(file, function string) bool { return differs[file+"\x00"+function] })...)
+			for _, c := range compareWindows(t.Name, w.base, w.tip, func(file, function string) bool { return differs[file+"\x00"+function] }) {
+				if differs[c.File+"\x00"+c.Function] {
+					list = append(list, c)
+				}
+			}
 		}
 	}
 	return list

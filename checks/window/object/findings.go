@@ -41,11 +41,8 @@ func (o *object) findings(verdicts []*verdict) []checks.Finding {
 		x.Inlined = f.inlined
 		x.Witness = f.v.witness(&f.spot)
 		x.Evidence = []checks.Evidence{{Check: CheckName, Target: o.options.Target, Text: o.evidence(&f.spot)}}
-		switch {
-		case f.noDWARF:
+		if f.noDWARF {
 			x.Note = "no debug information: at " + o.symbolic(f.leak)
-		case o.arch == &archPPC32 && f.Rule == window.CloseWithoutOpen:
-			x.Note = "on 32-bit book3s this protects the kernel's own segment: the next access of the kernel there faults"
 		}
 		list = append(list, x)
 	}
