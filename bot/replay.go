@@ -85,7 +85,10 @@ func (p *program) replay(ctx context.Context, source string, from, to time.Time)
 	defer spool.close()
 	a := p.assembler(spool.load)
 	n := 0
-	for raw, err := range p.rawMails(ctx, source) {
+	absent := func(origin string) {
+		l.unparsed = append(l.unparsed, origin+" (its content is not in the repository)")
+	}
+	for raw, err := range p.rawMails(ctx, source, absent) {
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", source, err)
 		}
@@ -130,12 +133,13 @@ func (p *program) replay(ctx context.Context, source string, from, to time.Time)
 	return l, nil
 }
 
-// rawMails reads a local source from its beginning to its end.
-func (p *program) rawMails(ctx context.Context, source string) iter.Seq2[mail.Raw, error] {
+// rawMails reads a local source from its beginning to its end. absent is told of mails
+// that a partial copy of an archive does not have.
+func (p *program) rawMails(ctx context.Context, source string, absent func(string)) iter.Seq2[mail.Raw, error] {
 	return func(yield func(mail.Raw, error) bool) {
 		if isInbox(source) {
 			stop := errors.New("stop")
-			archive := &epoch.Archive{Dir: source}
+			archive := &epoch.Archive{Dir: source, Absent: absent}
 			err := archive.Pull(ctx, "", func(_ context.Context, b mail.Batch) error {
 				for _, raw := range b.Messages {
 					if !yield(raw, nil) {

@@ -46,6 +46,9 @@ type Archive struct {
 	// Since is where an empty cursor begins, by when the archive got the mail;
 	// zero is the beginning. Epochs that are older as a whole are not mirrored.
 	Since time.Time
+	// Absent is told of a mail whose content is not in the repository, as in a copy
+	// that leaves out large files; the mail is passed over then. nil makes it an error.
+	Absent func(origin string)
 	// Batch is how many mails are delivered at once; 0 is 200.
 	Batch int
 	// Log is told what is odd; nil for slog.Default().
@@ -252,7 +255,12 @@ func (t *taking) visit(ctx context.Context, e entry) error {
 	if e.blob == "" || emptyBlob(e.blob) || (e.deleted && t.removed[e.blob]) || e.received.Before(t.begins) {
 		return nil
 	}
+	origin := fmt.Sprintf("%d.git %s", t.repository.number, e.commit)
 	raw, err := t.blobs.read(e.blob)
+	if errors.Is(err, errMissing) && t.Absent != nil {
+		t.Absent(origin)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -271,7 +279,7 @@ func (t *taking) visit(ctx context.Context, e entry) error {
 			}
 		}
 		t.batch.Messages = append(t.batch.Messages, mail.Raw{
-			Bytes: raw, Received: e.received, Origin: fmt.Sprintf("%d.git %s", t.repository.number, e.commit)})
+			Bytes: raw, Received: e.received, Origin: origin})
 		t.size += len(raw)
 	}
 	t.at.Epochs[t.repository.number] = append([]string{e.commit}, t.before...)
