@@ -28,7 +28,6 @@ var doors = map[string][]string{
 	"checks/objtool":  {"checks/window", "checks/kbuild/sandbox"},
 	"checks/usercopy": {"checks/csource"},
 	"checks/coverage": {"checks/csource"},
-	"mail/lore":       {"mail/mbox"},
 }
 
 func TestImports(t *testing.T) {
