@@ -34,35 +34,35 @@ type machine struct {
 	flow    func(mnemonic, operands string) Flow
 	reads   func(raw string) []byte // the bytes of a line
 	window  *regexp.Regexp          // the instructions that are a Window
-	minimum int                     // instructions that have to be compared, without kernel objects
+	minimum int                     // instructions that have to be compared without kernel objects: about two thirds of what Debian 12's gcc 12 packages give
 }
 
 var machines = []machine{
 	{name: "x86-64", tools: "x86_64-linux-gnu-", raw: []string{"-m", "i386:x86-64"}, elf: elf.EM_X86_64, class: elf.ELFCLASS64, order: binary.LittleEndian,
-		decoder: func() Decoder { return X86(64) }, flow: x86Flow, window: x86Window, reads: byteGroups, minimum: 250_000},
+		decoder: func() Decoder { return X86(64) }, flow: x86Flow, window: x86Window, reads: byteGroups, minimum: 230_000},
 	{name: "i386", tools: "x86_64-linux-gnu-", cflags: []string{"-m32"}, raw: []string{"-m", "i386"}, elf: elf.EM_386, class: elf.ELFCLASS32, order: binary.LittleEndian,
-		decoder: func() Decoder { return X86(32) }, flow: x86Flow, window: x86Window, reads: byteGroups, minimum: 100_000},
+		decoder: func() Decoder { return X86(32) }, flow: x86Flow, window: x86Window, reads: byteGroups, minimum: 90_000},
 	{name: "ppc32", tools: "powerpc-linux-gnu-", options: []string{"-Mraw"}, raw: []string{"-m", "powerpc:common", "-EB", "-Mraw"},
 		elf: elf.EM_PPC, class: elf.ELFCLASS32, order: binary.BigEndian,
-		decoder: func() Decoder { return PowerPC(32, binary.BigEndian) }, flow: powerFlow, window: powerWindow, reads: byteGroups, minimum: 300_000},
+		decoder: func() Decoder { return PowerPC(32, binary.BigEndian) }, flow: powerFlow, window: powerWindow, reads: byteGroups, minimum: 200_000},
 	{name: "ppc64le", tools: "powerpc64le-linux-gnu-", options: []string{"-Mraw"}, raw: []string{"-m", "powerpc:common64", "-EL", "-Mraw"},
 		elf: elf.EM_PPC64, class: elf.ELFCLASS64, order: binary.LittleEndian,
-		decoder: func() Decoder { return PowerPC(64, binary.LittleEndian) }, flow: powerFlow, window: powerWindow, reads: byteGroups, minimum: 300_000},
+		decoder: func() Decoder { return PowerPC(64, binary.LittleEndian) }, flow: powerFlow, window: powerWindow, reads: byteGroups, minimum: 230_000},
 	{name: "ppc64be", tools: "powerpc64le-linux-gnu-", cflags: []string{"-mbig", "-mabi=elfv1"}, options: []string{"-Mraw"},
 		elf: elf.EM_PPC64, class: elf.ELFCLASS64, order: binary.BigEndian,
-		decoder: func() Decoder { return PowerPC(64, binary.BigEndian) }, flow: powerFlow, window: powerWindow, reads: byteGroups, minimum: 100_000},
+		decoder: func() Decoder { return PowerPC(64, binary.BigEndian) }, flow: powerFlow, window: powerWindow, reads: byteGroups, minimum: 90_000},
 	{name: "arm64", tools: "aarch64-linux-gnu-", raw: []string{"-m", "aarch64"},
 		elf: elf.EM_AARCH64, class: elf.ELFCLASS64, order: binary.LittleEndian,
-		decoder: ARM64, flow: arm64Flow, window: arm64Window, reads: wordGroups, minimum: 300_000},
+		decoder: ARM64, flow: arm64Flow, window: arm64Window, reads: wordGroups, minimum: 200_000},
 	{name: "arm", tools: "arm-linux-gnueabihf-", cflags: []string{"-marm", "-march=armv7-a+fp"}, raw: []string{"-m", "armv8-a"},
 		elf: elf.EM_ARM, class: elf.ELFCLASS32, order: binary.LittleEndian,
 		decoder: ARM, flow: armFlow, window: armWindow, reads: wordGroups, minimum: 80_000},
 	{name: "thumb", tools: "arm-linux-gnueabihf-", cflags: []string{"-mthumb", "-march=armv7-a+fp"}, raw: []string{"-m", "armv8-a", "-Mforce-thumb"}, thumb: true,
 		elf: elf.EM_ARM, class: elf.ELFCLASS32, order: binary.LittleEndian,
-		decoder: Thumb, flow: armFlow, window: armWindow, reads: wordGroups, minimum: 200_000},
+		decoder: Thumb, flow: armFlow, window: armWindow, reads: wordGroups, minimum: 120_000},
 	{name: "riscv64", tools: "riscv64-linux-gnu-", options: []string{"-Mno-aliases"}, raw: []string{"-m", "riscv:rv64", "-Mno-aliases"},
 		elf: elf.EM_RISCV, class: elf.ELFCLASS64, order: binary.LittleEndian,
-		decoder: RISCV64, flow: riscvFlow, window: riscvWindow, reads: wordGroups, minimum: 300_000},
+		decoder: RISCV64, flow: riscvFlow, window: riscvWindow, reads: wordGroups, minimum: 250_000},
 }
 
 // byteGroups reads "7c 08 02 a6", bytes in the order of memory.
@@ -334,8 +334,8 @@ func TestAgainstObjdump(t *testing.T) {
 		return
 	}
 	t.Logf("all: %d instructions", total)
-	if total < 2_000_000 {
-		t.Errorf("compared %d instructions, fewer than 2,000,000", total)
+	if total < 1_500_000 {
+		t.Errorf("compared %d instructions, fewer than 1,500,000", total)
 	}
 }
 
