@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"time"
 
@@ -42,4 +43,13 @@ func (p *program) checks(builder *kbuild.Builder, base kbuild.Tree) []checks.Che
 		object.Checker{Objtool: safe},
 		source.Checker{},
 	}
+}
+
+// readIfThere returns the content of a file, nil where there is none.
+func readIfThere(path string) []byte {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return data
 }

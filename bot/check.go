@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -274,13 +273,4 @@ func jsonOf(f checks.Finding) findingJSON {
 		Class: f.Class, Inlined: append([]string{}, f.Inlined...), Witness: append(checks.Witness{}, f.Witness...),
 		Evidence: append([]checks.Evidence{}, f.Evidence...), Note: f.Note, Fix: f.Fix,
 	}
-}
-
-// readIfThere returns the content of a file, nil where there is none.
-func readIfThere(path string) []byte {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	return data
 }

@@ -100,11 +100,10 @@ func (p *program) review(ctx context.Context, o reviewFlags, source string) (int
 	if err != nil {
 		return 0, err
 	}
-	reviewer, cleanup, err := p.reviewer(ctx, repo, o.targets, o.unsafe)
+	reviewer, err := p.reviewer(ctx, repo, o.targets, o.unsafe)
 	if err != nil {
 		return 0, err
 	}
-	defer cleanup()
 	shown := newProgress(p.stderr, o.quiet)
 	worst := exitClean
 	earlier := map[string]*review.Verdict{} // by lineage
@@ -277,25 +276,24 @@ func (p *program) formatRange(ctx context.Context, repo *tree.Repo, base, tip st
 	return mbox.Read(bytes.NewReader(text)), nil
 }
 
-// reviewer makes the reviewer for a tree. cleanup is to be called when it is no
-// longer needed.
-func (p *program) reviewer(ctx context.Context, repo *tree.Repo, names []string, unsafe bool) (*review.Reviewer, func(), error) {
+// reviewer makes the reviewer for a tree.
+func (p *program) reviewer(ctx context.Context, repo *tree.Repo, names []string, unsafe bool) (*review.Reviewer, error) {
 	targets, err := p.config.Select(names)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	runner, err := p.runner(ctx, unsafe)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	builder, err := p.builder(runner)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	return &review.Reviewer{
 		Repo: repo, Builder: builder, Targets: targets, Jobs: p.config.Jobs,
 		Checks: func(base kbuild.Tree) []checks.Check { return p.checks(builder, base) },
-	}, func() {}, nil
+	}, nil
 }
 
 // runner is what foreign commands run in. Without a sandbox it has to be asked for,

@@ -66,18 +66,13 @@ func merge(a, b checks.Finding) checks.Finding {
 	return lead
 }
 
-// carry takes over from before what a target cannot show in s because something does
+// carry takes over from before what target cannot show in s because something does
 // not compile there: what is not seen has not gone. Messages of the compiler are
 // seen all the same.
-func (s state) carry(before state, broken map[string]bool) {
-	for target := range broken {
-		for id, f := range before[target] {
-			if _, there := s[target][id]; !there && f.Class != checks.Build {
-				if s[target] == nil {
-					s[target] = map[string]checks.Finding{}
-				}
-				s[target][id] = f
-			}
+func (s state) carry(before state, target string) {
+	for id, f := range before[target] {
+		if _, there := s[target][id]; !there && f.Class != checks.Build {
+			s.add(target, []checks.Finding{f})
 		}
 	}
 }

@@ -56,11 +56,7 @@ func (u *run) tryFix(ctx context.Context, f *Finding, jobs []*job) (bool, error)
 	j.tell("trying a fix")
 	var after state
 	err = u.at(ctx, commit, func(t kbuild.Tree) error {
-		output, err := u.tempDir(j.target.Name)
-		if err != nil {
-			return err
-		}
-		built, err := j.built.BuildState(ctx, t, j.units, output)
+		built, err := j.build(ctx, t, j.units)
 		if err != nil {
 			return fmt.Errorf("trying a fix: %w", err)
 		}

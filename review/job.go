@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ func (j *job) close() {
 // tell passes on what the job is doing.
 func (j *job) tell(format string, args ...any) { j.run.tell(j.target.Name, format, args...) }
 
-// skip ends the job without a result.
+// end ends the job without a result.
 func (j *job) end(status TargetStatus, format string, args ...any) error {
 	j.result.Status, j.result.Reason = status, fmt.Sprintf(format, args...)
 	j.tell("%s: %s", status, j.result.Reason)
@@ -85,11 +86,7 @@ func (j *job) beforeAndAfter(ctx context.Context) error {
 		return j.failed(ctx, err)
 	}
 	j.out = base.Output
-	output, err := u.tempDir(j.target.Name)
-	if err != nil {
-		return err
-	}
-	if j.tip, err = j.built.BuildState(ctx, u.patched(), j.plan.Units, output); err != nil {
+	if j.tip, err = j.build(ctx, u.patched(), j.plan.Units); err != nil {
 		return j.failed(ctx, err)
 	}
 	j.compare(base)
@@ -145,15 +142,20 @@ func (j *job) failed(ctx context.Context, err error) error {
 	return j.end(Failed, "%v", err)
 }
 
+// build compiles units of t into a directory that goes with the review.
+func (j *job) build(ctx context.Context, t kbuild.Tree, units []string) (*checks.Built, error) {
+	output, err := os.MkdirTemp(j.run.scratch.Beside(), j.target.Name+"-")
+	if err != nil {
+		return nil, fmt.Errorf("making a directory for objects: %w", err)
+	}
+	return j.built.BuildState(ctx, t, units, output)
+}
+
 // step builds and checks t, the tree with the first k patches.
 func (j *job) step(ctx context.Context, k int, t kbuild.Tree) error {
 	u := j.run
 	j.tell("looking at patch %d/%d", k, len(u.commits))
-	output, err := u.tempDir(j.target.Name)
-	if err != nil {
-		return err
-	}
-	built, err := j.built.BuildState(ctx, t, j.units, output)
+	built, err := j.build(ctx, t, j.units)
 	if err != nil {
 		return fmt.Errorf("stepping through the series: %w", err)
 	}

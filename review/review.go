@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -254,7 +253,7 @@ func (u *run) carry() {
 		for target := range u.broken[k] {
 			for j := k - 1; j >= 0; j-- {
 				if _, looked := u.states[j][target]; looked {
-					u.states[k].carry(u.states[j], map[string]bool{target: true})
+					u.states[k].carry(u.states[j], target)
 					break
 				}
 			}
@@ -402,13 +401,4 @@ func plural(n int, one, many string) string {
 		return one
 	}
 	return many
-}
-
-// tempDir makes a directory for the objects of a patched tree.
-func (u *run) tempDir(name string) (string, error) {
-	dir, err := os.MkdirTemp(u.scratch.Beside(), name+"-")
-	if err != nil {
-		return "", fmt.Errorf("making a directory for objects: %w", err)
-	}
-	return dir, nil
 }

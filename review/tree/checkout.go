@@ -73,21 +73,9 @@ func (r *Repo) Changes(ctx context.Context, from, to string) ([]Change, error) {
 	return list, nil
 }
 
-// blob returns the content of a blob, every byte of it.
-func (r *Repo) blob(ctx context.Context, id string) (string, error) {
-	out, err := r.git(ctx, r.own, nil, "cat-file", "blob", id)
-	if err != nil {
-		return "", err
-	}
-	// git() takes the last newline off; the size says whether there was one.
-	size, err := r.git(ctx, r.own, nil, "cat-file", "-s", id)
-	if err != nil {
-		return "", err
-	}
-	if fmt.Sprint(len(out)) != size {
-		out += "\n"
-	}
-	return out, nil
+// blob returns the content of a blob.
+func (r *Repo) blob(ctx context.Context, id string) ([]byte, error) {
+	return r.output(ctx, r.own, nil, "cat-file", "blob", id)
 }
 
 // ReadFile returns the content of a file at a commit; fs.ErrNotExist when it is not there.
@@ -99,8 +87,7 @@ func (r *Repo) ReadFile(ctx context.Context, commit, path string) ([]byte, error
 		}
 		return nil, fmt.Errorf("%s at %.12s: %w", path, commit, fs.ErrNotExist)
 	}
-	text, err := r.blob(ctx, id)
-	return []byte(text), err
+	return r.blob(ctx, id)
 }
 
 // lock takes the lock of file, waiting for it as long as ctx allows.

@@ -156,11 +156,7 @@ func (r *Repo) FormatPatch(ctx context.Context, base, tip string) ([]byte, error
 	if merges != "" {
 		return nil, fmt.Errorf("%s..%s has a merge (%.12s): review the commits of one branch at a time", base, tip, merges)
 	}
-	out, err := r.user(ctx, "format-patch", "--stdout", "--no-signature", "--numbered", "--full-index", "--no-renames", base+".."+tip)
-	if err != nil {
-		return nil, err
-	}
-	return []byte(out + "\n"), nil
+	return r.output(ctx, r.Path, nil, "format-patch", "--stdout", "--no-signature", "--numbered", "--full-index", "--no-renames", base+".."+tip)
 }
 
 // user runs git on the user's repository, which it must not change.
@@ -168,9 +164,15 @@ func (r *Repo) user(ctx context.Context, args ...string) (string, error) {
 	return r.git(ctx, r.Path, nil, args...)
 }
 
-// git runs git in dir and returns what it printed, without the last newline. An
-// error carries git's own words.
+// git runs git in dir and returns what it printed, without the last newline.
 func (r *Repo) git(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+	out, err := r.output(ctx, dir, env, args...)
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// output runs git in dir and returns every byte that it printed. An error carries
+// git's own words.
+func (r *Repo) output(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir
 	cmd.Env = append([]string{
@@ -193,11 +195,11 @@ func (r *Repo) git(ctx context.Context, dir string, env []string, args ...string
 	cmd.Stdout, cmd.Stderr = &out, &words
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
-			return "", ctx.Err()
+			return nil, ctx.Err()
 		}
-		return "", &gitError{args: args, words: strings.TrimSpace(out.String() + "\n" + words.String()), err: err}
+		return nil, &gitError{args: args, words: strings.TrimSpace(out.String() + "\n" + words.String()), err: err}
 	}
-	return strings.TrimSuffix(out.String(), "\n"), nil
+	return out.Bytes(), nil
 }
 
 // gitError is a git command that failed, with everything it printed.

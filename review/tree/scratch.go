@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -173,7 +174,7 @@ func (s *Scratch) lay(ctx context.Context, c Change) error {
 	if err != nil {
 		return err
 	}
-	if old, err := os.ReadFile(file); err == nil && string(old) == content {
+	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, content) {
 		return nil
 	}
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -186,7 +187,7 @@ func (s *Scratch) lay(ctx context.Context, c Change) error {
 	if c.mode == "100755" {
 		perm = 0o755
 	}
-	return os.WriteFile(file, []byte(content), perm)
+	return os.WriteFile(file, content, perm)
 }
 
 // restore puts the base's own file back, or removes what the base does not have.
